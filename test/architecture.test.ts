@@ -106,6 +106,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['log/write', ['record.ts', 'write.ts']],
   ['log/regex', ['dfa.ts', 'spans.ts']],
   ['log/pattern', ['pattern.ts', 'literal.ts']],
+  ['log/selection.ts', ['selection.ts']],
   ['log/where', ['compare.ts', 'where.ts']],
   [
     'log/text',

@@ -1,13 +1,7 @@
 import { openJoined } from './joined/open.ts'
-import {
-  EVERYTHING,
-  lacksPeriod,
-  periodReach,
-  type Reach,
-  type RequestPeriod,
-  widerReach,
-} from './joined/reach.ts'
+import { EVERYTHING, lacksPeriod, periodReach, type Reach, widerReach } from './joined/reach.ts'
 import { openRotated } from './rotated/open.ts'
+import type { Selection } from './selection.ts'
 import { formatOf } from './text/format.ts'
 import type { LogRequest, Opener, OpenLog, Prefetch } from './text/open.ts'
 import type { Zone } from './time.ts'
@@ -28,13 +22,14 @@ export async function openLog(
 /** Opens a log; of a joined one, all objects that hold a period. */
 export async function openPeriod(
   opener: Opener & { zone: Zone },
-  request: LogRequest & RequestPeriod,
+  request: LogRequest & { selection: Selection },
   prefetch?: Prefetch,
 ): Promise<OpenLog> {
-  for (let reach = periodReach(request); ; ) {
+  const { selection } = request
+  for (let reach = periodReach(selection); ; ) {
     const log = await openLog(opener, request, prefetch, reach)
-    if (!log.beyond || (request.since === null && request.until === null)) return log
-    if (!(await lacksPeriod(request, log, await formatOf(log.series), opener.zone))) return log
+    if (!log.beyond || !selection.isPeriod) return log
+    if (!(await lacksPeriod(selection, log, await formatOf(log.series), opener.zone))) return log
     reach = widerReach(reach, log)
   }
 }

@@ -173,9 +173,7 @@ async function readPart(
   if (since >= until) return { entries: [], onward: null }
   const { node, file } = group[0]!
   const request = {
-    ...pipeline.filter({ node: node!, file }),
-    since,
-    until,
+    selection: pipeline.filter({ node: node!, file }).with({ since, until }),
     first,
     cursor: cursor && { place: cursor, direction: first ? ('after' as const) : ('before' as const) },
     fit: { size, lines },

@@ -66,8 +66,7 @@ async function countIn(
     {
       file: of.file,
       rotated: false,
-      ...sums.period,
-      ...pipeline.filter(of),
+      selection: pipeline.filter(of).with(sums.period),
       buckets: 1,
       visit(time, column, { bytes, start, end }, reader) {
         const length = textEnd(bytes, start, end) - start

@@ -1,7 +1,7 @@
 import { LEVELS } from '../log/format/detect.ts'
 import { lineEnd } from '../log/format/lines.ts'
 import { combined, type Matcher, type Reader } from '../log/pattern/pattern.ts'
-import type { ViewRequest } from '../log/view/request.ts'
+import { levelsIn, Selection } from '../log/selection.ts'
 import type { Bytes } from '../log/where/where.ts'
 import { fail, type Passing, readFields } from './fields.ts'
 import { choiceOf, type Labels, testOf } from './labels.ts'
@@ -11,7 +11,7 @@ import type { Comparison, Condition, LogSelection, Stage } from './logql/query.t
 
 export interface Pipeline {
   /** Which records of a file are wanted. */
-  filter(file: FileLabels): Pick<ViewRequest, 'level' | 'levels' | 'matcher'>
+  filter(file: FileLabels): Selection
   /** The labels of a record that was found: bytes[from, to) of a log, as they are there. */
   labels(record: Bytes, reader: Reader, file: FileLabels): Labels
   /** Whether these are the labels of its stream. */
@@ -41,14 +41,14 @@ export async function pipelineOf(
     wanted.push({ test: (bytes, from, to, reader) => levels.has(levelOf({ bytes, from, to }, reader!)) })
   if (compared.length > 0) wanted.push(...(await valueFinders(stages)))
   // A level is searched for faster than tested, but records without one are not found that way.
-  const mask = [...levels].reduce((sum, level) => sum | (1 << level), 0)
-  const level = levels.has(-1) ? { level: null } : { level: Math.min(...levels), levels: mask }
+  const selected = levels.has(-1) ? null : levelsIn(levels)
   return {
     filter(file) {
       const fields: Matcher = {
         test: (bytes, from, to, reader) => test(begin({ bytes, from, to }, reader!, file)),
       }
-      return { ...level, matcher: combined(compared.length > 0 ? [...wanted, fields] : wanted, unwanted) }
+      const matcher = combined(compared.length > 0 ? [...wanted, fields] : wanted, unwanted)
+      return new Selection({ levels: selected, matcher })
     },
     labels({ bytes, from, to }, reader, file) {
       const text = reader.format.unwrap?.(bytes, from, to)

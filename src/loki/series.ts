@@ -1,6 +1,7 @@
 import { LogError } from '../log/error.ts'
 import { LEVELS } from '../log/format/detect.ts'
 import type { Reader } from '../log/pattern/pattern.ts'
+import { Selection } from '../log/selection.ts'
 import { viewOf } from '../log/view/view.ts'
 import { deadlineOf, filesOf, isSilent, type LogFile, type Search } from './files.ts'
 import type { Choice, Labels } from './labels.ts'
@@ -54,10 +55,7 @@ async function levelsIn({ context, file }: LogFile, { levels }: Choice, signal: 
         file,
         rotated: false,
         cursor: null,
-        since: null,
-        until: null,
-        level: null,
-        matcher,
+        selection: new Selection({ matcher }),
         records: true,
         each: true,
         fit: { size: context.limits.answerBytes, lines: 1 },

@@ -59,7 +59,7 @@ export async function openExport(
       const log = cut.open
       const sample = new CutLog({ ...log, at: null }, { ...request, cursor: null })
       const format = await cutting(sample, ({ open }) => formatOf(open.series))
-      if (!(await isEmpty(log.series))) checkFormat(format, request)
+      if (!(await isEmpty(log.series))) checkFormat(format, request.selection)
       const wanted = { request, format, budget }
       const isJoined = log.beyond && log.at === null
       const plan = await (isJoined ? planOfMembers(context, log, wanted) : planOfFiles(context, cut, wanted))
@@ -67,8 +67,7 @@ export async function openExport(
       return { plan, format, budget }
     })
     const notes = [...plan.notes]
-    if (request.since !== null || request.until !== null || request.records)
-      notes.push(...timeNotes(format, context.zone))
+    if (request.selection.isPeriod || request.records) notes.push(...timeNotes(format, context.zone))
     const close = () => {
       plan.close?.()
       leave()
@@ -102,7 +101,7 @@ async function planOfFiles(context: ViewContext, log: CutLog, wanted: Wanted): P
   const { series, at } = log.open
   const border = async (instant: number | null) =>
     instant === null || !format.timed ? null : seek({ ...context, series, format, budget }, instant)
-  const [since, until] = await Promise.all([border(request.since), border(request.until)])
+  const [since, until] = await Promise.all([border(request.selection.since), border(request.selection.until)])
   const start = await series.addresses.floor(Number.NEGATIVE_INFINITY)
   const bottom = since?.from ?? start
   const lo = request.cursor === null || at === null ? bottom : Math.max(at, bottom)
@@ -113,7 +112,7 @@ async function planOfFiles(context: ViewContext, log: CutLog, wanted: Wanted): P
     plans.push(await cutting(new CutLog(older, request), (cut) => planOfFiles(context, cut, wanted)))
   const reader = new Forward(series, hi, readingOf(context), leaseForReads(context.memory))
   const splitsRecord = request.cursor?.place.splitsRecord
-  const filter = filterOf(request, { format, zone: context.zone, since, until })
+  const filter = filterOf(request.selection, { format, zone: context.zone, since, until })
   plans.push({
     sections: [{ series, lo, hi, filter, splitsRecord, reader }],
     notes: new Set(since?.ordered === false || until?.ordered === false ? ['time-order'] : []),
@@ -158,7 +157,7 @@ async function planOfMembers(
   { request, format }: Wanted,
 ): Promise<Plan> {
   const { groupsOf } = await import('../joined/groups.ts')
-  const filter = filterOf(request, { format, zone })
+  const filter = filterOf(request.selection, { format, zone })
   const groups = groupsOf(series.parts, format, parallel)
   return { sections: filtered(groups, filter), notes: new Set() }
 }

@@ -4,6 +4,7 @@ import { PLAIN } from '../format/detect.ts'
 import { openLog } from '../open.ts'
 import { type Filter, filterOf } from '../search/filter.ts'
 import { scanForward } from '../search/scan-forward.ts'
+import { EVERY_RECORD } from '../selection.ts'
 import { type Cursor, fingerprint } from '../text/cursor.ts'
 import { checkFormat, formatOf } from '../text/format.ts'
 import type { OpenLog } from '../text/open.ts'
@@ -126,11 +127,11 @@ export async function liveFilter(
   const log = await openLog({ ...context, budget }, { ...asked, rotated: true, cursor: null })
   const format = await formatOf(log.series, context.clock)
   const undecided = format === PLAIN && log.series.end === 0
-  if (!undecided) checkFormat(format, asked)
-  return { ...filterOf(asked, { format, zone: context.zone }), undecided }
+  if (!undecided) checkFormat(format, asked.selection)
+  return { ...filterOf(asked.selection, { format, zone: context.zone }), undecided }
 }
 
 /** The filter that everything passes. */
 export function openFilter({ zone }: ViewContext): Filter {
-  return { format: PLAIN, zone, level: null, matcher: null, since: null, until: null }
+  return { format: PLAIN, zone, selection: EVERY_RECORD, since: null, until: null }
 }

@@ -327,8 +327,7 @@ export class Follower {
 
 /** Whether everything is sent as it is in the file. */
 function isRaw({ frame, view }: FollowRequest): boolean {
-  const isFiltered = view.level !== null || view.matcher || view.since !== null || view.until !== null
-  return !frame.events && !frame.json && !isFiltered
+  return !frame.events && !frame.json && view.selection.isAll
 }
 
 function isGone(error: unknown): boolean {

@@ -33,7 +33,7 @@ export async function countRecords(
   range: CountedRange,
 ): Promise<boolean> {
   const { lo, hi, filter } = range
-  const isEverything = filter.level === null && filter.matcher === null
+  const isEverything = !filter.selection.isSearch
   let lines: LineCount | null = null
   const examine: Examine = async (chunk, scanner) => {
     if (scanner && isEverything) lines ??= new LineCount(range, scanner)
@@ -83,7 +83,7 @@ async function countWanted(
     before = time
     last = end
   }
-  if (filter.matcher === null) return eachWanted(chunk, filter, count, scanner)
+  if (filter.selection.matcher === null) return eachWanted(chunk, filter, count, scanner)
   const ranges = await matchesInTurns(chunk, filter, budget, { scanner })
   for (let i = 0; i < ranges.length; i += 2) {
     const start = ranges[i]!

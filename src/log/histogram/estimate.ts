@@ -111,12 +111,11 @@ async function sampled(
 
 function fill(
   chart: Chart,
-  { level, levels, matcher }: Pick<Filter, 'level' | 'levels' | 'matcher'>,
+  { selection }: Pick<Filter, 'selection'>,
   samples: DensitySample[] | null,
 ): Outcome {
   if (samples === null) return 'spent'
-  const isFiltered = level !== null || levels !== undefined || matcher !== null
-  if (isFiltered && samples.reduce((sum, { hits }) => sum + hits, 0) < LEAST_HITS) return 'thin'
+  if (selection.isSearch && samples.reduce((sum, { hits }) => sum + hits, 0) < LEAST_HITS) return 'thin'
   const end = chart.to
   samples.forEach(({ time, density, length }, i) => {
     if (Number.isNaN(time)) return

@@ -4,6 +4,7 @@ import type { LineFormat } from '../format/detect.ts'
 import type { Candidate, Filter } from '../search/filter.ts'
 import { MAX_RECORD } from '../search/scan.ts'
 import { firstTimeOf, seek, type Timed } from '../seek/seek.ts'
+import { EVERY_RECORD, type Selection } from '../selection.ts'
 import { firstTime, formatOf, lastTime } from '../text/format.ts'
 import type { LogRequest, OpenLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
@@ -29,7 +30,7 @@ export interface Range {
 
 /** Which records are counted. */
 export type HistogramRequest = Omit<LogRequest, 'cursor'> &
-  Pick<ViewRequest, 'since' | 'until' | 'level' | 'levels' | 'matcher'> & {
+  Pick<ViewRequest, 'selection'> & {
     /** At most this many buckets. */
     buckets: number
     /** An estimate from a few samples, unless they hold too few matching records to tell. @default false */
@@ -94,7 +95,7 @@ async function count(
   const range = request.range ?? (await rangeIn(context, { series, format }, request, budget))
   if (range === null) return empty(request, clock.now())
   if (!format.timed && !isEmptySeries(series)) throw noTime()
-  if (request.level !== null && !format.leveled)
+  if (request.selection.levels !== null && !format.leveled)
     throw new LogError('no-level', 'No levels were recognized in the lines of this file; leave level out.')
   if (range.to <= range.from)
     return {
@@ -106,14 +107,13 @@ async function count(
 
   const notes: NonNullable<Histogram['notes']> = timeNotes(format, zone)
   const chart = layOut(range, request, zone)
-  const { level, levels, matcher } = request
-  const filter: Filter = { format, zone, level, levels, matcher, since: null, until: null }
-  const isPeriod = request.since !== null || request.until !== null
+  const { selection } = request
+  const filter: Filter = { format, zone, selection, since: null, until: null }
   if (request.estimate && members && series.parts.length > 1) {
-    const result = await estimateMembers({ ...log, budget }, filter, chart, isPeriod)
+    const result = await estimateMembers({ ...log, budget }, filter, chart, selection.isPeriod)
     if (result !== 'thin') return { ...chart, complete: isWhole(series, result), estimated: true, notes }
   }
-  const { isOrdered, ...stretch } = await stretchOf(log, request)
+  const { isOrdered, ...stretch } = await stretchOf(log, selection)
   if (request.estimate && !members) {
     const result = await estimate({ ...log, budget }, { ...stretch, filter }, chart)
     if (result !== 'thin')
@@ -128,7 +128,7 @@ async function count(
 }
 
 /** The part of a log that has all records of a range of time, and whether it has no others. */
-async function stretchOf(log: Timed, { since, until }: Pick<HistogramRequest, 'since' | 'until'>) {
+async function stretchOf(log: Timed, { since, until }: Selection) {
   const [low, high] = await Promise.all([
     since === null ? null : seek(log, since),
     until === null ? null : seek(log, until),
@@ -149,10 +149,11 @@ function isWhole(series: Series, result: string): boolean {
 async function rangeIn(
   context: ViewContext,
   { series, format }: { series: Series; format: LineFormat },
-  { since, until }: HistogramRequest,
+  { selection }: HistogramRequest,
   budget: Budget,
 ): Promise<Range | null> {
   const log = { ...context, series, format, budget: budget.half() }
+  const { since, until } = selection
   const first = format.timed ? (since ?? (await firstTimeOfLog(log))) : null
   const last = format.timed ? await lastTimeOfLog(log) : null
   if (first === null || last === null) {
@@ -164,17 +165,18 @@ async function rangeIn(
   const to = until === null ? end : Math.min(until, Math.max(end, context.clock.now()))
   if (to > first) return { from: first, to: Math.floor(to) }
   // The log begins after the range, or ends before it, unless its clock stepped back.
-  return rangeWithin(context, { ...log, budget }, { since, until }, first)
+  return rangeWithin(context, { ...log, budget }, selection, first)
 }
 
 /** From the first to the last of the times that a request is about, by the time of every record; null without any. */
 async function rangeWithin(
   context: ViewContext,
   log: Timed,
-  { since, until }: Pick<HistogramRequest, 'since' | 'until'>,
+  selection: Selection,
   first: number,
 ): Promise<Range | null> {
   const { series, format, zone, budget } = log
+  const { since, until } = selection
   let earliest = Number.POSITIVE_INFINITY
   let latest = Number.NEGATIVE_INFINITY
   const add: CountedRange['add'] = (time) => {
@@ -182,8 +184,8 @@ async function rangeWithin(
     earliest = Math.min(earliest, time)
     latest = Math.max(latest, time)
   }
-  const filter: Filter = { format, zone, level: null, matcher: null, since: null, until: null }
-  const stretch = await stretchOf({ ...log, budget: budget.half() }, { since, until })
+  const filter: Filter = { format, zone, selection: EVERY_RECORD, since: null, until: null }
+  const stretch = await stretchOf({ ...log, budget: budget.half() }, selection)
   // Records that are counted without looking at them would have no time of their own.
   const counted = { ...stretch, filter, add, isSpan: () => false }
   const isCut = !(await countRecords(context, series, budget, counted))
@@ -229,7 +231,7 @@ function adder(
   chart: Chart,
   range: { from: number; to: number },
   filter: Filter,
-  { since, until, visit }: HistogramRequest,
+  { selection: { since, until }, visit }: HistogramRequest,
 ): Pick<CountedRange, 'add' | 'isSpan'> & { beyond: () => number } {
   let beyond = 0
   const bucketOf = (time: number) => Math.floor((time - chart.from) / chart.step)
@@ -249,7 +251,7 @@ function adder(
   return { add, isSpan, beyond: () => beyond }
 }
 
-function empty({ since, until }: HistogramRequest, now: number): Histogram {
+function empty({ selection: { since, until } }: HistogramRequest, now: number): Histogram {
   const at = since ?? until ?? now
   return { from: at, to: at, step: 1, complete: true, levels: COLUMNS, buckets: [] }
 }

@@ -1,7 +1,8 @@
 import type { LineFormat } from '../format/detect.ts'
 import type { Fit } from '../search/span.ts'
+import type { Selection } from '../selection.ts'
 import { firstTime } from '../text/format.ts'
-import type { OpenLog } from '../text/open.ts'
+import { type OpenLog, readsForward } from '../text/open.ts'
 import type { Zone } from '../time.ts'
 
 /** How much wider each attempt is than the one before. */
@@ -26,10 +27,9 @@ export interface RequestPeriod {
 }
 
 /** The parts of a request that decide how far to look. */
-interface PageRequest extends RequestPeriod {
+interface PageRequest {
   fit: Fit
-  level: number | null
-  matcher: unknown
+  selection: Selection
   cursor: { direction: 'before' | 'after' } | null
   first?: boolean | undefined
 }
@@ -63,8 +63,8 @@ export function periodReach({ since, until }: RequestPeriod): Reach {
 
 /** The first attempt at a page of a joined log. */
 export function pageReach(request: PageRequest): Reach {
-  const { fit, since, until, level, matcher } = request
-  const isSearch = level !== null || matcher !== null
+  const { fit, selection } = request
+  const { since, until, isSearch } = selection
   const ofLines = fit.lines === null ? fit.size : Math.max(FIRST_READ, fit.lines * PER_LINE)
   const wanted = Math.min(fit.size, ofLines)
   // Text is never much shorter than the objects that hold it.
@@ -79,11 +79,6 @@ export function widerReach(reach: Reach, { beyond }: OpenLog): Reach {
   if (attempt > MAX_ATTEMPTS || beyond?.isSkewed)
     return { ...reach, bytes: Number.POSITIVE_INFINITY, period: EVERYTHING.period, attempt }
   return { ...reach, bytes: reach.bytes * WIDER, attempt }
-}
-
-/** Whether the first records are wanted, of the log or after a cursor. */
-function readsForward({ cursor, first }: PageRequest): boolean {
-  return cursor ? cursor.direction === 'after' : first === true
 }
 
 /** Times in the keys of members: those to find, and among them (`near`) those to open, with the two next to them. */
@@ -105,14 +100,15 @@ export async function lacksPage(
   zone: Zone,
 ): Promise<boolean> {
   if (!log.beyond) return false
+  const { selection } = request
   const { older, newer, isSkewed } = log.beyond
   if (isSkewed) return true
   if (readsForward(request)) {
     if (newer && to >= log.series.end) return true
-    return request.cursor === null && lacksBeginning(request, log, format, zone)
+    return request.cursor === null && lacksBeginning(selection, log, format, zone)
   }
-  if (await lacksPeriod(request, log, format, zone)) return true
-  return older && !(request.since !== null && format.timed) && log.series.addresses.isStart(from)
+  if (await lacksPeriod(selection, log, format, zone)) return true
+  return older && !(selection.since !== null && format.timed) && log.series.addresses.isStart(from)
 }
 
 /** Whether a joined log goes on in a period beyond the parts that are open. */

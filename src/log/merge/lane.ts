@@ -5,6 +5,7 @@ import { LogError } from '../error.ts'
 import { type LineFormat, PLAIN } from '../format/detect.ts'
 import { MAX_RECORD } from '../search/scan.ts'
 import type { Fit } from '../search/span.ts'
+import { EVERY_RECORD, type Selection } from '../selection.ts'
 import type { Note, View } from '../view/answer.ts'
 import type { ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
@@ -15,9 +16,6 @@ import { type Searched, searchedIn } from './records/neighbours.ts'
 import { placeOn, REACH, type Step } from './records/order.ts'
 import { Way } from './records/way.ts'
 import type { Source } from './source.ts'
-
-/** Which records of each log are wanted. */
-export type MergeFilter = Pick<ViewRequest, 'since' | 'until' | 'level' | 'levels' | 'matcher'>
 
 /** A record of one of the logs. */
 export interface LaneRecord {
@@ -53,7 +51,6 @@ export interface LaneRead extends Fit {
   count: number
 }
 
-const NO_FILTER = { since: null, until: null, level: null, matcher: null }
 /** How much of the way back may be read again to know the neighbours of a page's first records. */
 const MAX_LEAD = 1024 * 1024
 
@@ -72,7 +69,7 @@ export class Lane {
   found = 0
   readonly #forward: boolean
   readonly #live: boolean
-  readonly #filter: MergeFilter
+  readonly #selection: Selection
   #items: Item[] = []
   readonly #way: Way
   #place: LanePlace | null
@@ -91,13 +88,13 @@ export class Lane {
    * `place` is where to begin; without one, at the end of the log, or forward at its start. A `live` log is still being
    * written: its last line is left out until it ends.
    */
-  constructor(source: Source, filter: MergeFilter, { forward, live, place }: LaneOptions) {
+  constructor(source: Source, selection: Selection, { forward, live, place }: LaneOptions) {
     this.#live = live
     this.#way = new Way(forward)
     this.#near = place?.kind === 'place' ? Math.abs(place.lead) : 0
     this.source = source
     this.#loaded = new LoadedRecords(source.context.clock)
-    this.#filter = filter
+    this.#selection = selection
     this.#forward = forward
     this.#place = place
     if (place?.kind === 'start' && !forward) this.isDone = true
@@ -201,21 +198,23 @@ export class Lane {
     const cursor = { place: place.cursor, direction: after ? ('after' as const) : ('before' as const) }
     const { file, rotated = true } = this.source
     const fit = { size: 0, lines: null }
-    const view = await viewOf(context, { ...NO_FILTER, file, rotated, cursor, fit, records: false }, signal)
+    const view = await viewOf(
+      context,
+      { selection: EVERY_RECORD, file, rotated, cursor, fit, records: false },
+      signal,
+    )
     const at = (after ? view.from : view.to) + place.lead
     this.#place = { kind: 'place', cursor: await view.series.cursor(at), lead: 0 }
     this.#near = 0
   }
 
   #request({ size, lines, stretch, count }: LaneRead, { memory }: ViewContext): ViewRequest {
-    const { file, rotated = true, matcher = this.#filter.matcher } = this.source
+    const { file, rotated = true, matcher = this.#selection.matcher } = this.source
     const place = this.#place?.kind === 'place' ? this.#place.cursor : null
     const cursor = this.#way.last ? this.#way.cursor : place
     this.#collected = new Collected({ count, memory, forward: this.#forward })
     return {
-      ...this.#filter,
-      ...this.#period(),
-      matcher,
+      selection: this.#selection.with({ ...this.#period(), matcher }),
       file,
       rotated,
       cursor: cursor && { place: cursor, direction: this.#forward ? 'after' : 'before' },
@@ -229,8 +228,8 @@ export class Lane {
   }
 
   /** A log without a place is divided at a moment: what one direction leaves out, the other gives. */
-  #period(): Pick<ViewRequest, 'since' | 'until'> {
-    const { since, until } = this.#filter
+  #period(): Pick<Selection, 'since' | 'until'> {
+    const { since, until } = this.#selection
     if (this.#place?.kind !== 'time') return { since, until }
     const { time } = this.#place
     return this.#forward
@@ -362,7 +361,7 @@ export class Lane {
     const cursor = { place: await this.#way.cursorAt(from), direction: 'after' as const }
     const { file, rotated = true, context } = this.source
     const fit = { size: far - near, lines: 1 }
-    const request = { ...NO_FILTER, file, rotated, cursor, fit, records: true, each: true }
+    const request = { selection: EVERY_RECORD, file, rotated, cursor, fit, records: true, each: true }
     const { pieces, memory } = await viewOf(context, request, signal)
     memory?.release()
     if (pieces?.[0]?.length !== far - near) throw error

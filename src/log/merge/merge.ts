@@ -2,16 +2,19 @@ import { BudgetError } from '../../limits/budget.ts'
 import type { Clock } from '../../limits/clock.ts'
 import { StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
+import type { Selection } from '../selection.ts'
+import { readsForward } from '../text/open.ts'
 import type { Note } from '../view/answer.ts'
 import { Ahead } from './ahead.ts'
 import { laneKey, type MergedCursor } from './cursor.ts'
-import { Lane, type LaneRecord, type MergeFilter } from './lane.ts'
+import { Lane, type LaneRecord } from './lane.ts'
 import { isBeyond, lostIn, missingIn, placesAfter, placesAround, stateIn } from './places.ts'
 import { insertInto } from './records/order.ts'
 import { bySource, type Missing, type Source } from './source.ts'
 
 /** Which part of the timeline is wanted. */
-export interface MergeRequest extends MergeFilter {
+export interface MergeRequest {
+  selection: Selection
   cursor: { place: MergedCursor; direction: 'before' | 'after' } | null
   /** Whether the first records that fit are wanted rather than the last. @default false */
   first?: boolean | undefined
@@ -64,7 +67,7 @@ export async function mergePage(
   const merge = new Merge(sources, request, { signal })
   const { archives, scans } = sources[0]!.context
   // One slot for all of them: if each log waited for its own, 32 of them would be refused.
-  const search = () => (isSearch(request) ? scans.run(() => merge.page(), signal) : merge.page())
+  const search = () => (request.selection.isSearch ? scans.run(() => merge.page(), signal) : merge.page())
   return archives ? archives.run(search, signal) : search()
 }
 
@@ -75,11 +78,6 @@ function refuseAlike(sources: readonly Source[]): void {
     'too-many-sources',
     'Two of these logs have names that a cursor cannot tell apart; view one of them by itself.',
   )
-}
-
-/** Whether records are looked for, so that much may be read for few of them. */
-function isSearch({ level, matcher }: MergeRequest): boolean {
-  return level !== null || matcher !== null
 }
 
 /** Several logs that are read as one, in one direction. */
@@ -112,18 +110,18 @@ export class Merge {
     this.#request = request
     this.signal = signal
     this.clock = sources[0]!.context.clock
-    const { cursor, first = false, live = false, fit } = request
-    this.#forward = cursor ? cursor.direction === 'after' : first
+    const { live = false, fit } = request
+    this.#forward = readsForward(request)
     this.#size = fit.size
     this.#lines = fit.lines ?? Number.POSITIVE_INFINITY
     this.#lanes = sources.toSorted(bySource).map((source) => {
       const place = stateIn(request, source)?.place ?? null
-      return new Lane(source, request, { forward: this.#forward, live, place })
+      return new Lane(source, request.selection, { forward: this.#forward, live, place })
     })
     this.#ahead = new Ahead({
       lanes: this.#lanes,
       forward: this.#forward,
-      isSearch: isSearch(request),
+      isSearch: request.selection.isSearch,
       fit: { size: this.#size, lines: this.#lines },
       all,
       clock: this.clock,

@@ -7,6 +7,7 @@ import type { Matcher } from '../pattern/pattern.ts'
 import { Marks } from '../scanner/marks.ts'
 import type { Scanner } from '../scanner/scanner.ts'
 import { said, timelessShapes } from '../scanner/shapes.ts'
+import type { Selection } from '../selection.ts'
 import { lastTime } from '../text/format.ts'
 import type { TimeSpan } from '../text/text.ts'
 import type { Zone } from '../time.ts'
@@ -17,12 +18,8 @@ export interface Filter {
   /** Set if the log was empty: the format is detected from the first lines. */
   undecided?: boolean
   zone: Zone
-  /** An index into LEVELS: this one and above. */
-  level: number | null
-  /** Only these levels, one bit for each. @default all of them */
-  levels?: number | undefined
-  matcher: Matcher | null
-  /** Records that start below `below` must be at or after `at`. */
+  selection: Selection
+  /** Where its times must be checked. Records that start below `below` must be at or after `at`. */
   since: { at: number; below: number } | null
   /** Records that start at or after `from` must be before `at`. */
   until: { at: number; from: number } | null
@@ -38,9 +35,9 @@ interface CheckedRange {
 
 const EVERYWHERE: CheckedRange = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }
 
-/** Which records a request wants. `since` and `until` are where its times lie in the log; null if all of it is meant. */
+/** The filter of a selection. `since` and `until` are where its times lie in the log; null if all of it is meant. */
 export function filterOf(
-  request: Pick<Filter, 'level' | 'levels' | 'matcher'> & { since: number | null; until: number | null },
+  selection: Selection,
   {
     format,
     zone,
@@ -48,20 +45,17 @@ export function filterOf(
     until = EVERYWHERE,
   }: Pick<Filter, 'format' | 'zone'> & { since?: CheckedRange | null; until?: CheckedRange | null },
 ): Filter {
-  const { level, levels, matcher } = request
   return {
     format,
     zone,
-    level,
-    levels,
-    matcher,
-    since: request.since === null || isSharp(since) ? null : { at: request.since, below: since.to },
-    until: request.until === null || isSharp(until) ? null : { at: request.until, from: until.from },
+    selection,
+    since: selection.since === null || isExact(since) ? null : { at: selection.since, below: since.to },
+    until: selection.until === null || isExact(until) ? null : { at: selection.until, from: until.from },
   }
 }
 
-/** Whether a place alone decides: every record on one side of it is wanted, and none on the other. */
-export function isSharp(range: CheckedRange | null): range is null {
+/** Whether a border alone decides: every record on one side of it is wanted, and none on the other. */
+export function isExact(range: CheckedRange | null): range is null {
   return range === null || range.from === range.to
 }
 
@@ -101,7 +95,8 @@ export function matches(
   { first = false, scanner = null }: MatchOptions = {},
 ): ArrayLike<number> {
   const { bytes, from, to } = chunk
-  const { format, matcher } = filter
+  const { format } = filter
+  const { matcher, levels } = filter.selection
   const ranges: number[] = []
   let at = from
   if (first && at < to) {
@@ -110,7 +105,7 @@ export function matches(
     at = end
   }
   const rest = { ...chunk, from: at }
-  const isText = matcher?.sure && !format.unwrap && !filter.since && !filter.until && filter.level === null
+  const isText = matcher?.sure && !format.unwrap && !filter.since && !filter.until && levels === null
   const lines = isText && matcher.needle && scanner?.linesWith(matcher.needle, format.head, rest)
   if (lines) {
     const isAll = ranges.length === 0 && areRecords(lines)
@@ -122,20 +117,21 @@ export function matches(
 
 /** Whether a scanner is of use: it takes memory. */
 export function usesScanner(filter: Filter): boolean {
-  const { needle, without } = filter.matcher ?? {}
+  const { needle, without } = filter.selection.matcher ?? {}
   return needle !== undefined || without !== undefined || hasShapes(filter) || marksOf(filter) !== null
 }
 
 /** Whether lines of other levels may be left out by their shapes. */
-function hasShapes({ format, level }: Filter): boolean {
-  return format.shape !== undefined && level !== null && level >= WARN
+function hasShapes({ format, selection: { leastLevel } }: Filter): boolean {
+  return format.shape !== undefined && leastLevel !== null && leastLevel >= WARN
 }
 
 const WARN = LEVELS.indexOf('warn')
 
 /** What leads to the next line that may be in a wanted record; undefined if every record must be examined. */
 function finderOf(chunk: Chunk, filter: Filter, scanner: Scanner | null): Matcher['find'] {
-  const { format, matcher } = filter
+  const { format } = filter
+  const { matcher } = filter.selection
   // In a wrapped record, the bytes of the file are not what is searched.
   const direct = format.unwrap ? null : matcher
   const lines = direct?.needle && scanner?.linesWith(direct.needle, format.head, chunk)
@@ -158,11 +154,11 @@ function finderOf(chunk: Chunk, filter: Filter, scanner: Scanner | null): Matche
  */
 function shapedFinder(chunk: Chunk, filter: Filter, scanner: Scanner): Find | null {
   if (!hasShapes(filter)) return null
-  const { format, level } = filter
+  const { format } = filter
   const shapes = timelessShapes(scanner, format)
   const base = shapes.isFast && shapes.isUseful ? scanner.hold(chunk) : null
   if (base === null) return null
-  const least = said(level!)
+  const least = said(filter.selection.leastLevel!)
   return (bytes, from, to) => {
     for (let at = from; ; ) {
       const next = scanner.afterShaped(base, { from: at, to }, shapes.length, least)
@@ -191,7 +187,7 @@ function marksFor(patterns: readonly RegExp[] | null | undefined): Marks | null 
 /** By format and level: to write the patterns anew for every chunk takes as long as to search it. */
 const known = new WeakMap<LineFormat, (Marks | null)[]>()
 
-function levelMarks({ format, level }: Filter): Marks | null {
+function levelMarks({ format, selection: { leastLevel: level } }: Filter): Marks | null {
   if (level === null) return null
   const levels = known.get(format) ?? []
   known.set(format, levels)
@@ -199,7 +195,7 @@ function levelMarks({ format, level }: Filter): Marks | null {
   return levels[level]
 }
 
-function textMarks({ format, matcher }: Filter): readonly RegExp[] | null {
+function textMarks({ format, selection: { matcher } }: Filter): readonly RegExp[] | null {
   const own = matcher?.needle ? [needleMark(matcher.needle)] : matcher?.marks
   if (!own) return null
   return format.unwrap ? (format.wrap?.(own) ?? null) : own
@@ -356,14 +352,14 @@ export function timeAt(bytes: Uint8Array, start: number, end: number, { format, 
 /** Whether a record is wanted. */
 export function isWanted(record: Candidate, filter: Filter): boolean {
   const { bytes, start, end, base, time } = record
-  const { since, until, level, matcher } = filter
+  const { since, until } = filter
+  const { levels, matcher } = filter.selection
   if (since && base + start < since.below && !(time >= since.at)) return false
   // What comes before all times is not late.
   if (until && base + start >= until.from && time >= until.at) return false
-  if (level !== null) {
-    const own = filter.format.level(bytes, start, record.headEnd, end)
-    if (own < level || (filter.levels !== undefined && (filter.levels & (1 << own)) === 0)) return false
-  }
+  // Without a level it is -1, whose bit is never set.
+  if (levels !== null && (levels & (1 << filter.format.level(bytes, start, record.headEnd, end))) === 0)
+    return false
   if (matcher === null) return true
   const text = filter.format.unwrap?.(bytes, start, end)
   return text ? matcher.test(text, 0, text.length, filter) : matcher.test(bytes, start, end, filter)

@@ -12,7 +12,7 @@ export async function matchesInTurns(
   budget: Budget,
   options: MatchOptions = {},
 ): Promise<ArrayLike<number>> {
-  const { matcher } = filter
+  const { matcher } = filter.selection
   if (matcher === null) return matches(chunk, filter, options)
   const { bytes, from, to } = chunk
   let tested = 0
@@ -25,7 +25,11 @@ export async function matchesInTurns(
     if (found) decided += 2
     return found
   }
-  const ranges = matches(chunk, { ...filter, matcher: { ...matcher, test } }, options)
+  const ranges = matches(
+    chunk,
+    { ...filter, selection: filter.selection.with({ matcher: { ...matcher, test } }) },
+    options,
+  )
   if (tested <= AT_ONCE) return ranges
   const wanted = Array.from(ranges).slice(0, decided)
   tested = AT_ONCE
@@ -46,11 +50,11 @@ export async function matchesInTurns(
 
 /** Whether the matcher, if there is one, accepts a record. */
 export async function hasMatch(record: Uint8Array, filter: Filter, budget: Budget): Promise<boolean> {
-  return filter.matcher === null || testInTurns(textOf(record, filter), filter, budget)
+  return filter.selection.matcher === null || testInTurns(textOf(record, filter), filter, budget)
 }
 
 async function testInTurns(text: Uint8Array, filter: Filter, budget: Budget): Promise<boolean> {
-  const steps = testInSteps(filter.matcher!, text, 0, text.length, filter)
+  const steps = testInSteps(filter.selection.matcher!, text, 0, text.length, filter)
   for (;;) {
     await budget.step()
     const { done, value } = steps.next()

@@ -197,8 +197,8 @@ function isOutside(
 }
 
 /** Whether a search examines the time of every record, not only of those that may hold a text or a level. */
-function isEveryTimeSeen({ since, until, level, matcher }: Filter): boolean {
-  return (since !== null || until !== null) && level === null && matcher === null
+function isEveryTimeSeen({ since, until, selection }: Filter): boolean {
+  return (since !== null || until !== null) && !selection.isSearch
 }
 
 /** The bytes [from, to), or null if the budget has run out. */

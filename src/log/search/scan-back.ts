@@ -39,7 +39,8 @@ export async function scanBack(scan: Scan): Promise<Found> {
   const { parallel = 1 } = reading
   // A budget of a few chunks is used up in small ones. Where everything is read, in few: the edge has few requests.
   const most = Math.max(step, Math.floor(budget.bytesLeft / (examine ? 1 : 64)))
-  const isQuick = filter.matcher ? filter.matcher.sure || filter.matcher.without : usesScanner(filter)
+  const { matcher } = filter.selection
+  const isQuick = matcher ? matcher.sure || matcher.without : usesScanner(filter)
   const wanted = parallel > 1 ? remoteChunk(reading) : isQuick ? TEXT_CHUNKS * step : step
   const largest = Math.min(wanted, most, stretch)
   const scanner = isShort(scan) ? null : takeScanner(largest + SLACK, reading.sharedMemory)
@@ -62,7 +63,7 @@ export async function scanBack(scan: Scan): Promise<Found> {
  */
 function isShort({ fit, filter, stretch = Number.POSITIVE_INFINITY }: Scan): boolean {
   if (stretch <= SHORT_STRETCH) return true
-  return fit.size <= SHORT && filter.matcher === null && filter.level === null
+  return fit.size <= SHORT && !filter.selection.isSearch
 }
 
 const SHORT = 64 * 1024
@@ -124,7 +125,8 @@ class BackwardScan {
     const bytes = await series.read(head, hi)
     const { before } = await withTimeBefore({ bytes, from: 0, to: bytes.length, base: head }, this.#scan)
     const time = before ?? timeAt(bytes, 0, bytes.length, filter)
-    const isCandidate = splitsRecord || isWantedAlone(bytes, head, { ...filter, matcher: null }, time)
+    const untested = { ...filter, selection: filter.selection.with({ matcher: null }) }
+    const isCandidate = splitsRecord || isWantedAlone(bytes, head, untested, time)
     if (isCandidate && (splitsRecord || (await hasMatch(bytes, filter, budget)))) {
       if (!this.#sink.take(bytes, 0, bytes.length, head))
         return this.#cut({ bytes, from: 0, to: bytes.length, base: head }, head <= lo)
@@ -190,7 +192,7 @@ class BackwardScan {
     if (from >= this.#at) return 'bottom'
     const isBottom = from <= lo || series.addresses.isStart(from)
     // A hole of gigabytes is one line: no filter matches NULs, so they are skipped.
-    const isFiltered = filter.matcher !== null || filter.level !== null || examine !== undefined
+    const isFiltered = filter.selection.isSearch || examine !== undefined
     if (!isBottom && isFiltered && this.#longer === null && isHole(bytes)) {
       budget.spend(bytes.length)
       this.#hasRead = true
@@ -232,7 +234,8 @@ class BackwardScan {
       return null
     }
     // A plain text is found at 2 GB/s.
-    const isFast = this.#scanner !== null && filter.matcher?.sure && filter.level === null
+    const { matcher, levels } = filter.selection
+    const isFast = this.#scanner !== null && matcher?.sure && levels === null
     if (isFast) return this.#take(from, { bytes, start: first, end: bytes.length }, isBottom)
     for (let end = bytes.length; end > first; ) {
       const started = budget.clock.elapsed()

@@ -2,6 +2,7 @@ import type { Clock } from '../../limits/clock.ts'
 import { LogError } from '../error.ts'
 import { detectFormat, type LineFormat, PLAIN } from '../format/detect.ts'
 import { lineEnd, startOf } from '../format/lines.ts'
+import type { Selection } from '../selection.ts'
 import type { Zone } from '../time.ts'
 import type { Series } from './series.ts'
 
@@ -26,20 +27,14 @@ export async function formatOf(series: Series, clock?: Clock): Promise<LineForma
   return PLAIN
 }
 
-/** The parts of a request that not every format can answer. */
-interface TimeAndLevel {
-  since: number | null
-  until: number | null
-  level: number | null
-}
-
-export function checkFormat(format: LineFormat, { since, until, level }: TimeAndLevel): void {
-  if ((since !== null || until !== null) && !format.timed)
+/** Throws if a selection asks for what the lines of a log do not have. */
+export function checkFormat(format: LineFormat, selection: Selection): void {
+  if (selection.isPeriod && !format.timed)
     throw new LogError(
       'no-time',
       'No times were recognized in the lines of this file; leave since and until out, and use lines, size or q.',
     )
-  if (level !== null && !format.leveled)
+  if (selection.levels !== null && !format.leveled)
     throw new LogError(
       'no-level',
       'No levels were recognized in the lines of this file; leave level out, and use lines, size or q.',

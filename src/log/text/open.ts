@@ -17,6 +17,17 @@ export interface LogRequest {
   cursor: { place: Cursor; direction: 'before' | 'after' } | null
 }
 
+/** Whether the first records are wanted, of the log or after a cursor. Before a cursor, the last are, even with `first`. */
+export function readsForward({
+  cursor,
+  first = false,
+}: {
+  cursor: { direction: 'before' | 'after' } | null
+  first?: boolean | undefined
+}): boolean {
+  return cursor ? cursor.direction === 'after' : first
+}
+
 /** What is read while a log is opened, because it is going to be needed: on a bucket that saves round trips. */
 export interface Prefetch {
   /** Bytes at the end of the file. */

@@ -8,7 +8,7 @@ import type { ViewRequest } from './request.ts'
 import { throwUnlessMoved } from './retry.ts'
 
 export interface Opening {
-  request: LogRequest & Pick<ViewRequest, 'since' | 'until'>
+  request: LogRequest & Pick<ViewRequest, 'selection'>
   /** A fresh budget for each attempt. */
   budgetOf(): Budget
   prefetch?: Prefetch | undefined

@@ -1,23 +1,16 @@
 import { soundsCompressed } from '../../codec/kind.ts'
-import type { Matcher } from '../pattern/pattern.ts'
 import type { Filter } from '../search/filter.ts'
 import type { Witness } from '../search/scan.ts'
 import type { Keeps } from '../search/sink.ts'
 import type { Fit } from '../search/span.ts'
+import type { Selection } from '../selection.ts'
 import { SAMPLE } from '../text/format.ts'
 import type { LogRequest, Prefetch } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 
 export interface ViewRequest extends LogRequest {
   fit: Fit
-  /** Ms since the epoch: records at or after, records before. */
-  since: number | null
-  until: number | null
-  /** An index into LEVELS. */
-  level: number | null
-  /** Only these levels, one bit for each. @default all of them */
-  levels?: number | undefined
-  matcher: Matcher | null
+  selection: Selection
   /** Whether whole records are wanted, as for JSON, and then `lines` counts them. */
   records: boolean
   /** Whether the first that fit are wanted rather than the last. @default false */
@@ -35,14 +28,14 @@ export interface ViewRequest extends LogRequest {
 /** Which parts of a file the request will need. */
 export function prefetchOf(request: ViewRequest): Prefetch {
   const { lines, size } = request.fit
-  const { until, level, matcher, each } = request
+  const { selection, each } = request
   // Counting lines begins with 64 KiB before the last newline.
   const wanted =
     lines === null ? (each ? size + ONE_MORE : size) : Math.max(64 * 1024 + 1, Math.min(size, lines * 512))
-  const isTail = until === null && level === null && matcher === null
+  const isTail = selection.until === null && !selection.isSearch
   return {
     tail: isTail ? Math.min(Math.max(wanted, SAMPLE), LARGEST_TAIL) : SAMPLE,
-    head: isSearch(request) || request.records ? SAMPLE : 0,
+    head: selection.isAll && !request.records ? 0 : SAMPLE,
   }
 }
 
@@ -57,12 +50,7 @@ export function mayUnpack({ file, rotated, cursor }: LogRequest): boolean {
   return rotated || soundsCompressed(file) || (cursor !== null && soundsCompressed(cursor.place.name))
 }
 
-/** Whether records are looked for by their time, level or text. */
-export function isSearch({ since, until, level, matcher }: ViewRequest): boolean {
-  return since !== null || until !== null || level !== null || matcher !== null
-}
-
 /** Whether the newest records that match are wanted: all of the log, up to its end, is then searched. */
-export function searchesBack({ cursor, first, level, matcher }: ViewRequest): boolean {
-  return cursor === null && !first && (level !== null || matcher !== null)
+export function searchesBack({ cursor, first, selection }: ViewRequest): boolean {
+  return cursor === null && !first && selection.isSearch
 }

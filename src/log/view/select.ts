@@ -2,7 +2,7 @@ import { type Budget, BudgetError } from '../../limits/budget.ts'
 import type { Lease } from '../../limits/memory-budget.ts'
 import { type LineFormat, PLAIN } from '../format/detect.ts'
 import { AT_ONCE } from '../render/body.ts'
-import { type Filter, filterOf, isSharp } from '../search/filter.ts'
+import { type Filter, filterOf, isExact } from '../search/filter.ts'
 import type { Found, Scan } from '../search/scan.ts'
 import { scanBack, wholeBack } from '../search/scan-back.ts'
 import { scanForward } from '../search/scan-forward.ts'
@@ -10,7 +10,7 @@ import { noMemory } from '../search/sink.ts'
 import { firstThatFit, lastThatFit } from '../search/span.ts'
 import { type Border, seek } from '../seek/seek.ts'
 import { checkFormat, formatOf, isEmpty } from '../text/format.ts'
-import type { OpenLog } from '../text/open.ts'
+import { type OpenLog, readsForward } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import { type Note, timeNotes, type View } from './answer.ts'
 import { readingOf, runInSlot, type ViewContext } from './context.ts'
@@ -61,15 +61,14 @@ export async function select(
 async function planOf(job: Job): Promise<Plan> {
   const { context, log, request } = job
   const { series, at } = log
-  const { level, matcher, records } = request
-  const timed = request.since !== null || request.until !== null
-  const format = timed || level !== null || matcher || records ? await formatOf(series) : PLAIN
+  const { selection, records } = request
+  const timed = selection.isPeriod
+  const format = !selection.isAll || records ? await formatOf(series) : PLAIN
   const empty = format === PLAIN && (await isEmpty(series))
-  if (!empty) checkFormat(format, request)
+  if (!empty) checkFormat(format, selection)
 
   const after = request.cursor?.direction === 'after'
-  // A page before a cursor is the last part of what comes before it, even if the first part was requested.
-  const forward = after || (request.first === true && request.cursor === null)
+  const forward = readsForward(request)
   const { since, until } = timed && !empty ? await bordersOf(job, format) : NO_BORDERS
   const bottom =
     after && since ? await bottomAfter(job, format, since) : (since?.from ?? Number.NEGATIVE_INFINITY)
@@ -80,7 +79,7 @@ async function planOf(job: Job): Promise<Plan> {
   const notes: Note[] = since?.ordered === false || until?.ordered === false ? ['time-order'] : []
   if (log.certain === false) notes.push('family-order')
   if (timed || records) notes.push(...timeNotes(format, context.zone))
-  const all = level === null && !matcher && isSharp(since) && isSharp(until)
+  const all = !selection.isSearch && isExact(since) && isExact(until)
   return { ...job, format, since, until, forward, lo, hi, bottom, all, notes }
 }
 
@@ -89,7 +88,10 @@ const NO_BORDERS: Borders = { since: null, until: null }
 /** Where times are in logs that are open: each page of a request needs the same. */
 const bordersIn = new WeakMap<Series, Map<number, Border>>()
 
-async function bordersOf({ context, log, request, budget }: Job, format: LineFormat): Promise<Borders> {
+async function bordersOf(
+  { context, log, request: { selection }, budget }: Job,
+  format: LineFormat,
+): Promise<Borders> {
   // The search for times leaves half of the budget to the search for records.
   const timed = { ...context, series: log.series, format, budget: budget.half() }
   const known = bordersIn.get(log.series) ?? new Map<number, Border>()
@@ -100,7 +102,7 @@ async function bordersOf({ context, log, request, budget }: Job, format: LineFor
     known.set(instant, border)
     return border
   }
-  const findBoth = () => Promise.all([find(request.since), find(request.until)])
+  const findBoth = () => Promise.all([find(selection.since), find(selection.until)])
   const [since, until] = await runInSlot(context.scans, budget, findBoth)
   return { since, until }
 }
@@ -197,7 +199,7 @@ async function search(plan: Plan): Promise<View> {
   if (series.brokenIn(found.from, found.to)) notes.push('archive-cut')
   const { prev, next } = await pagesAround(plan, found)
   const { from, to, pieces, ends, memory } = found
-  const fields = request.matcher?.fields
+  const fields = request.selection.matcher?.fields
   if (pieces.length === 0 && fields && (await lacksFields(series, scan.filter, fields)))
     notes.push('unknown-field')
   return { ...baseOf(plan), from, to, pieces, ends, prev, next, memory }
@@ -205,7 +207,7 @@ async function search(plan: Plan): Promise<View> {
 
 function scanOf(plan: Plan): Scan {
   const { context, request, budget, lo, hi, forward } = plan
-  const filter = filterOf(request, { ...plan, zone: context.zone })
+  const filter = filterOf(request.selection, { ...plan, zone: context.zone })
   return {
     series: plan.log.series,
     lo,

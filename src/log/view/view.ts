@@ -7,7 +7,7 @@ import type { Opener, OpenLog } from '../text/open.ts'
 import type { Note, View } from './answer.ts'
 import { budgetOf, runInSlot, type ViewContext } from './context.ts'
 import { CutLog } from './holes.ts'
-import { isSearch, mayUnpack, prefetchOf, searchesBack, type ViewRequest } from './request.ts'
+import { mayUnpack, prefetchOf, searchesBack, type ViewRequest } from './request.ts'
 import { stateOf, throwUnlessMoved } from './retry.ts'
 import { select } from './select.ts'
 
@@ -31,7 +31,7 @@ export async function viewIfChanged(
   signal?: AbortSignal,
 ): Promise<View | null> {
   // Each search of a directory starts in a turn of its own: a tail would wait for thirty that start together.
-  if (context.files.isNear && isSearch(request)) await yieldToEventLoop()
+  if (context.files.isNear && !request.selection.isAll) await yieldToEventLoop()
   const find = () => findView(context, request, isKnown, signal)
   return context.archives && mayUnpack(request) ? context.archives.run(find, signal) : find()
 }

@@ -66,7 +66,7 @@ async function countAll(
     throw (missing.find(({ error }) => error instanceof StoreError) ?? missing[0]!).error
   const columns = columnsOf(by, counted)
   if (from >= to) {
-    const at = wanted.since ?? wanted.until ?? route.clock.now()
+    const at = wanted.selection.since ?? wanted.selection.until ?? route.clock.now()
     return { chart: { from: at, to: at, step: 1, complete: !isCut, ...columns.named, buckets: [] }, missing }
   }
   const { levels: _, buckets, ...plan } = layOut({ from, to }, wanted, route.zone)

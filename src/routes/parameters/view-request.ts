@@ -4,6 +4,7 @@ import { bad } from '../../http/params.ts'
 import { LogError } from '../../log/error.ts'
 import { parseLevel } from '../../log/format/detect.ts'
 import { combined, type Matcher, regexMatcher, textMatcher } from '../../log/pattern/pattern.ts'
+import { levelsFrom, levelsIn, Selection } from '../../log/selection.ts'
 import { decodeCursor } from '../../log/text/cursor.ts'
 import type { ViewContext } from '../../log/view/context.ts'
 import type { ViewRequest } from '../../log/view/request.ts'
@@ -40,10 +41,12 @@ export async function readViewRequest(
     cursor: cursorOf(query, decodeCursor),
     fit: { size: query.size ?? defaultSize(route.maxSize), lines: query.first ?? query.lines ?? null },
     first: query.first !== undefined,
-    since: since?.at ?? null,
-    until: until?.at ?? null,
-    ...levelsOf(query.level),
-    matcher: await matcherOf(query),
+    selection: new Selection({
+      since: since?.at ?? null,
+      until: until?.at ?? null,
+      levels: levelsOf(query.level),
+      matcher: await matcherOf(query),
+    }),
     records,
   }
   return { asked, clock: since?.clock === true || until?.clock === true }
@@ -87,16 +90,14 @@ export function cursorOf<P>({ before, after }: Query, decode: (text: string, par
   return text === undefined ? null : { place: decode(text, direction), direction }
 }
 
-/** `warn` and above, or with `=warn,fatal` exactly those. */
-function levelsOf(text: string | undefined): Pick<ViewRequest, 'level' | 'levels'> {
-  if (text === undefined) return { level: null }
+/** `warn` and above, or with `=warn,fatal` exactly those, as bits. */
+function levelsOf(text: string | undefined): number | null {
+  if (text === undefined) return null
   const exact = text.startsWith('=')
   const levels = (exact ? text.slice(1).split(',') : [text]).map(parseLevel)
   if (levels.includes(null)) throw unexpected('level', text)
   const found = levels as number[]
-  return exact
-    ? { level: Math.min(...found), levels: found.reduce((mask, level) => mask | (1 << level), 0) }
-    : { level: found[0]! }
+  return exact ? levelsIn(found) : levelsFrom(found[0]!)
 }
 
 async function matcherOf({ q = [], regex = [], not = [], notregex = [], where = [] }: Query) {

@@ -29,7 +29,8 @@ export async function followLog(
   }
   const frame = { events, json: asked.records, record: recordOptions(query) }
   // Followers with the same key share one rendering. A duration is a different instant for each of them.
-  const key = JSON.stringify([frame, asked.since, asked.until, filterKey(query)])
+  const { since, until } = asked.selection
+  const key = JSON.stringify([frame, since, until, filterKey(query)])
   const body = await followers.follow({ view: { ...asked, cursor: null }, frame, key, last }, request.signal)
   return respond(body, headers)
 }

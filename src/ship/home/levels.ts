@@ -3,6 +3,7 @@ import { LogError } from '../../log/error.ts'
 import { LEVELS } from '../../log/format/detect.ts'
 import { histogramOf, histogramRange } from '../../log/histogram/histogram.ts'
 import { pickSources, type Source } from '../../log/merge/source.ts'
+import { levelsFrom, Selection } from '../../log/selection.ts'
 import type { ViewContext } from '../../log/view/context.ts'
 import { COUNTED_MINUTES, type LogCounts, MINUTE_MS, MOST_COUNTED } from '../../segment/ship-json.ts'
 import { StoreError } from '../../store/store.ts'
@@ -62,10 +63,11 @@ async function countOf({ file, context }: Source, known: Counted | undefined): P
   const now = context.clock.now()
   const hour = minuteOf(now) - COUNTED_MINUTES + 1
   const from = Math.max(hour, known ? minuteOf(known.at - AGAIN_MS) : hour)
-  const wanted = { file, rotated: true, since: from * MINUTE_MS, until: null, matcher: null, buckets: 1000 }
+  const selection = new Selection({ since: from * MINUTE_MS })
+  const wanted = { file, rotated: true, selection, buckets: 1000 }
   let lastLine = known?.counts.lastLine ?? null
   try {
-    const range = await histogramRange(context, { ...wanted, level: null })
+    const range = await histogramRange(context, wanted)
     if (range) lastLine = range.to - 1
     const kept = Object.entries(known?.counts.minutes ?? {}).filter(
       ([minute]) => Number(minute) >= hour && Number(minute) < from,
@@ -75,7 +77,8 @@ async function countOf({ file, context }: Source, known: Counted | undefined): P
     const step = { step: MINUTE_MS, origin: 0 }
     // A record with a time to come, or a clock that is behind: such times are not counted.
     const until = (minuteOf(now) + 1) * MINUTE_MS
-    const chart = await histogramOf(context, { ...wanted, ...step, until, level: WARN }, () => false)
+    const counted = selection.with({ until, levels: levelsFrom(WARN) })
+    const chart = await histogramOf(context, { ...wanted, ...step, selection: counted }, () => false)
     if (!chart) return { lastLine, minutes }
     for (const { time, counts } of chart.buckets) {
       const [warnings, errors] = [counts[WARN]!, counts.slice(WARN + 1, LEVELS.length)]

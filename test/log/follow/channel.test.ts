@@ -4,6 +4,7 @@ import { logFiles } from '../../../src/log/files/files.ts'
 import { Channel } from '../../../src/log/follow/channel.ts'
 import { Hub } from '../../../src/log/follow/hub.ts'
 import { PLAIN } from '../../../src/log/format/detect.ts'
+import { EVERY_RECORD } from '../../../src/log/selection.ts'
 import { UTC } from '../../../src/log/time.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { contextOf } from '../context.ts'
@@ -15,7 +16,7 @@ const place = {
   print: { offset: 0, length: 0, hash: 0 },
   splitsRecord: false,
 }
-const filter = { format: PLAIN, zone: UTC, level: null, matcher: null, since: null, until: null }
+const filter = { format: PLAIN, zone: UTC, selection: EVERY_RECORD, since: null, until: null }
 const frame = { events: false, json: false }
 
 it('looks at a long line when it ends, not with every piece of it', () => {

@@ -12,7 +12,7 @@ import type { View } from '../../../src/log/view/answer.ts'
 import type { ViewRequest } from '../../../src/log/view/request.ts'
 import { viewOf } from '../../../src/log/view/view.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
-import { contextOf, viewRequest } from '../context.ts'
+import { contextOf, type ViewPart, viewRequest } from '../context.ts'
 import { toNdjson } from '../render/whole.ts'
 
 const line = (i: number) =>
@@ -24,7 +24,7 @@ const OLD = new TextEncoder().encode(
   `\tthe end of a record\n${'short\n'.repeat(9)}${line(1).replace(' 02:', ' 01:')}`,
 )
 
-const request = (part: Partial<ViewRequest>) => viewRequest({ rotated: true, records: true, ...part })
+const request = (part: ViewPart) => viewRequest({ rotated: true, records: true, ...part })
 const files = logFiles(memoryStore({ 'a.log': LOG, 'a.log.1': OLD }))
 const jsonOf = (bytes: Uint8Array, { format }: View) => toNdjson(bytes, 0, bytes.length, format, UTC)
 
@@ -56,7 +56,7 @@ class Copier implements Renderer {
 const place = (cursor: View['next'] | null) => cursor && encodeCursor(cursor)
 
 /** The same part of the log, scanned record by record. */
-async function scanned(part: Partial<ViewRequest>) {
+async function scanned(part: ViewPart) {
   const view = await viewOf(contextOf(files), request({ ...part, matcher: textMatcher('') }))
   return { view, text: Buffer.concat(view.pieces!).toString() }
 }
@@ -69,7 +69,7 @@ describe('all records of a long part', () => {
         let cursor: ViewRequest['cursor'] = null
         const latest = await viewOf(contextOf(files), request({ fit: { size, lines: null } }))
         for (let page = 0; page < 6; page++) {
-          const part: Partial<ViewRequest> = { fit: { size, lines: null }, cursor }
+          const part: ViewPart = { fit: { size, lines: null }, cursor }
           const view: View = await viewOf(contextOf(files), request(part))
           const other = await scanned(part)
           const text = view.pieces

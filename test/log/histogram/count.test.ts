@@ -3,6 +3,7 @@ import { detectFormat, LEVELS, type LineFormat } from '../../../src/log/format/d
 import { lineEnd } from '../../../src/log/format/lines.ts'
 import { type CountedRange, LineCount } from '../../../src/log/histogram/count.ts'
 import { takeScanner } from '../../../src/log/scanner/scanner.ts'
+import { EVERY_RECORD } from '../../../src/log/selection.ts'
 import { parseZone, type Zone } from '../../../src/log/time.ts'
 import { linesLike, random, SAMPLES } from './lines.ts'
 
@@ -27,7 +28,7 @@ function rangeOf({
   const self = {
     lo: 0,
     hi: 0,
-    filter: { format, zone, level: null, matcher: null, since: null, until: null },
+    filter: { format, zone, selection: EVERY_RECORD, since: null, until: null },
     counts,
     shaped: 0,
     add(time: number, column: number, record: unknown, count = 1) {

@@ -3,10 +3,11 @@ import { logFiles } from '../../../src/log/files/files.ts'
 import { decodeMerged, encodeMerged } from '../../../src/log/merge/cursor.ts'
 import { type MergedPage, type MergeRequest, mergePage } from '../../../src/log/merge/merge.ts'
 import { pickSources } from '../../../src/log/merge/source.ts'
+import { EVERY_RECORD } from '../../../src/log/selection.ts'
 import type { ViewLimits } from '../../../src/log/view/context.ts'
 import { type MemoryStore, memoryStore } from '../../../src/store/memory.ts'
 import { wholes } from '../../support/random.mjs'
-import { contextOf } from '../context.ts'
+import { type Conditions, contextOf, selectionOf } from '../context.ts'
 
 export const START = Date.UTC(2026, 10, 16, 2)
 const SHAPES: ((time: number, text: string) => string)[] = [
@@ -95,10 +96,7 @@ export function reference(logs: Map<string, Made[]>): Made[] {
 
 /** What a request wants when it does not say. */
 export const EVERYTHING: MergeRequest = {
-  since: null,
-  until: null,
-  level: null,
-  matcher: null,
+  selection: EVERY_RECORD,
   cursor: null,
   fit: { size: 1 << 20, lines: null },
   cost: (bytes) => ({ size: bytes.length, lines: 1 }),
@@ -115,7 +113,8 @@ export interface Asked extends Omit<MergedPage, 'prev' | 'next'> {
 export async function ask(
   store: MemoryStore,
   values: readonly string[],
-  part: Partial<Omit<MergeRequest, 'cursor'>> & { before?: string; after?: string } = {},
+  part: Partial<Omit<MergeRequest, 'cursor' | 'selection'>> &
+    Conditions & { before?: string; after?: string } = {},
   limits: Partial<ViewLimits> = {},
 ): Promise<Asked> {
   const context = contextOf(logFiles(store), limits)
@@ -129,7 +128,7 @@ export async function ask(
           place: decodeMerged(given, 'before', sources),
           direction: before === undefined ? ('after' as const) : ('before' as const),
         }
-  const page = await mergePage(sources, { ...EVERYTHING, ...rest, cursor })
+  const page = await mergePage(sources, { ...EVERYTHING, ...rest, selection: selectionOf(part), cursor })
   const texts = page.records.map(({ bytes }) => new TextDecoder().decode(bytes))
   page.release()
   return {

@@ -8,6 +8,7 @@ import { regexMatcher, textMatcher } from '../../../src/log/pattern/pattern.ts'
 import { takeScanner } from '../../../src/log/scanner/scanner.ts'
 import { type Filter, matches } from '../../../src/log/search/filter.ts'
 import { UTC } from '../../../src/log/time.ts'
+import { selectionOf } from '../context.ts'
 
 const encoder = new TextEncoder()
 const bytes = (text: string) => encoder.encode(text)
@@ -228,8 +229,7 @@ describe('with the scanner and without, the same records match', () => {
         const filter: Filter = {
           format,
           zone: UTC,
-          level,
-          matcher,
+          selection: selectionOf({ level, matcher }),
           since: at === null ? null : { at, below: Number.POSITIVE_INFINITY },
           until: null,
         }

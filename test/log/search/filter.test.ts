@@ -7,6 +7,7 @@ import { Marks } from '../../../src/log/scanner/marks.ts'
 import { takeScanner } from '../../../src/log/scanner/scanner.ts'
 import { type Filter, matches } from '../../../src/log/search/filter.ts'
 import { UTC } from '../../../src/log/time.ts'
+import { selectionOf } from '../context.ts'
 import { FIXTURES, linesOf } from '../format/fixtures.ts'
 import { linesLike, random, SAMPLES } from '../histogram/lines.ts'
 
@@ -23,7 +24,7 @@ function bothWays(filter: Filter, bytes: Uint8Array): [plain: number[], fast: nu
 
 /** The records of a level. */
 function ofLevel(format: LineFormat, level: number): Filter {
-  return { format, zone: UTC, level, matcher: null, since: null, until: null }
+  return { format, zone: UTC, selection: selectionOf({ level }), since: null, until: null }
 }
 
 describe.each(FIXTURES)('$id', (fixture) => {
@@ -99,7 +100,13 @@ test('property: records without a text are the same, whether or not a scanner fi
     fc.property(fc.array(line, { maxLength: 30 }), texts, fc.boolean(), (lines, not, isEnded) => {
       const matcher = combined([], not.map(textMatcher))
       const bytes = encoder.encode(lines.join('\n') + (isEnded ? '\n' : ''))
-      const filter: Filter = { format, zone: UTC, level: null, matcher, since: null, until: null }
+      const filter: Filter = {
+        format,
+        zone: UTC,
+        selection: selectionOf({ matcher }),
+        since: null,
+        until: null,
+      }
       const [plain, fast] = bothWays(filter, bytes)
       expect(fast).toEqual(plain)
     }),
@@ -189,8 +196,7 @@ test.each(WRAPPED)(
           const filter: Filter = {
             format,
             zone: UTC,
-            level: byLevel ? 4 : null,
-            matcher,
+            selection: selectionOf({ level: byLevel ? 4 : null, matcher }),
             since: null,
             until: null,
           }

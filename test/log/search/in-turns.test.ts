@@ -5,6 +5,7 @@ import { combined, type Matcher, regexMatcher, textMatcher } from '../../../src/
 import { type Filter, matches } from '../../../src/log/search/filter.ts'
 import { AT_ONCE, matchesInTurns } from '../../../src/log/search/in-turns.ts'
 import { UTC } from '../../../src/log/time.ts'
+import { selectionOf } from '../context.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const line = (i: number, message: string) =>
@@ -23,7 +24,7 @@ class CountingBudget extends Budget {
 
 function filterWith(matcher: Matcher, level: number | null = null): Filter {
   const format = detectFormat(bytes(line(0, 'x')))
-  return { format, zone: UTC, level, matcher, since: null, until: null }
+  return { format, zone: UTC, selection: selectionOf({ level, matcher }), since: null, until: null }
 }
 
 const chunkOf = (all: Uint8Array) => ({ bytes: all, from: 0, to: all.length, base: 0 })

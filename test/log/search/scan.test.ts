@@ -9,7 +9,7 @@ import type { ViewContext } from '../../../src/log/view/context.ts'
 import type { ViewRequest } from '../../../src/log/view/request.ts'
 import { viewOf } from '../../../src/log/view/view.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
-import { contextOf, viewRequest } from '../context.ts'
+import { contextOf, type ViewPart, viewRequest } from '../context.ts'
 
 const LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL']
 const START = Date.UTC(2026, 10, 14, 10)
@@ -52,7 +52,7 @@ const textOf = async ({ series, from, to, pieces }: View) =>
   Buffer.concat(pieces ?? [await series.read(from, to)]).toString()
 const pass = (cursor: View['next']) => decodeCursor(encodeCursor(cursor), 'before')
 
-const request = (part: Partial<ViewRequest>) => viewRequest({ rotated: true, ...part })
+const request = (part: ViewPart) => viewRequest({ rotated: true, ...part })
 
 /** All pages from the end to the beginning, and then all from the beginning to the end. */
 async function allPages(context: ViewContext, base: ViewRequest) {
@@ -176,7 +176,7 @@ describe('filters', () => {
     let view = await viewOf(context, request({ level: 3 }))
     expect(await textOf(view)).toBe(text[1])
     store.put('a.log', `${text[0]! + text[1]!}\tat c()\n${text[2]}`)
-    const after = async (part: Partial<ViewRequest>, from: View) => {
+    const after = async (part: ViewPart, from: View) => {
       const cursor = { place: pass(from.next), direction: 'after' as const }
       return viewOf(context, request({ ...part, cursor }))
     }

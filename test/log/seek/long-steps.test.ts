@@ -4,7 +4,7 @@ import { histogramOf } from '../../../src/log/histogram/histogram.ts'
 import { viewOf } from '../../../src/log/view/view.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { wholes } from '../../support/random.mjs'
-import { contextOf, viewRequest } from '../context.ts'
+import { contextOf, selectionOf, viewRequest } from '../context.ts'
 
 const START = Date.UTC(2026, 10, 1)
 const LINE = 128
@@ -82,7 +82,7 @@ it.each(Array.from({ length: 12 }, (_, i) => i + 1))(
             idsIn(found).sort((a, b) => a - b),
             where,
           ).toEqual(expected)
-          const request = { ...window, file: 'a.log', rotated, level: null, matcher: null, buckets: 10 }
+          const request = { selection: selectionOf(window), file: 'a.log', rotated, buckets: 10 }
           const chart = await histogramOf(context, request, () => false)
           const sum = chart!.buckets.flatMap(({ counts }) => counts).reduce((a, b) => a + b, 0)
           expect([sum, chart!.complete], where).toEqual([expected.length, true])
