@@ -120,13 +120,19 @@ export function createClient(options: ClientOptions): Client {
       const { content, ...rest } = await client.lines(query, call)
       return { content: content.map((line) => JSON.parse(line) as LogRecord), ...rest }
     },
+    async csv({ columns, ...query }, call) {
+      const extra = { format: 'csv', columns: columns?.join() }
+      const { text, ...rest } = await page(query, 'text/csv', extra, call)
+      return { content: text, ...rest }
+    },
     histogram: (query: HistogramQuery, call?: CallOptions) =>
       whole<LevelHistogram>('log/histogram', query, call),
     fields: (query, call) => whole('log/fields', query, call),
     nodes: (call) => listed('nodes', { limit: 1000 }, call),
-    async export(query, format, call) {
-      const params = { ...query, download: true, ...(format === 'ndjson' ? { format } : {}) }
-      const accept = format === 'ndjson' ? 'application/x-ndjson' : 'text/plain'
+    async export({ columns, ...query }, format, call) {
+      const asked = format === 'text' ? {} : { format, columns: columns?.join() }
+      const params = { ...query, download: true, ...asked }
+      const accept = TYPES[format]
       const response = await send({ path: 'log/view', query: params, accept, signal: call?.signal })
       if (notesOf(response).includes('unknown-parameter')) {
         // An older node answers only with the end of the log, which would look complete.
@@ -148,6 +154,9 @@ export function createClient(options: ClientOptions): Client {
   }
   return client
 }
+
+/** The media types of exports. */
+const TYPES = { text: 'text/plain', ndjson: 'application/x-ndjson', csv: 'text/csv' }
 
 /** How many pages of a list are followed. */
 const MOST_PAGES = 10_000

@@ -149,7 +149,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['log/follow/change.ts', ['change.ts']],
   ['log/joined', ['groups.ts', 'open.ts', 'reach.ts', 'tracker.ts']],
   ['log/open.ts', ['open.ts']],
-  ['log/render', ['body.ts', 'ndjson.ts', 'record.ts', 'rendered.ts']],
+  ['log/render', ['body.ts', 'csv.ts', 'ndjson.ts', 'record.ts', 'rendered.ts']],
   [
     'log/view',
     ['answer.ts', 'context.ts', 'detail.ts', 'holes.ts', 'opened.ts', 'request.ts', 'retry.ts', 'view.ts'],
@@ -197,6 +197,7 @@ const ROOMS: [room: string, door: string[]][] = [
   [
     'routes/parameters',
     [
+      'columns.ts',
       'histogram-request.ts',
       'meaning.ts',
       'query-text.ts',
@@ -207,7 +208,7 @@ const ROOMS: [room: string, door: string[]][] = [
       'view-request.ts',
     ],
   ],
-  ['routes/view', ['export.ts', 'headers.ts', 'search.ts', 'tail.ts']],
+  ['routes/view', ['export.ts', 'headers.ts', 'search.ts', 'table.ts', 'tail.ts']],
   ['routes/merged', ['route.ts', 'routes.ts']],
   [
     'routes',

@@ -36,7 +36,7 @@ const CLIENT: Record<Resource, readonly string[]> = {
   history: ['limit'],
   compare: ['node'],
   list: ['detail', 'etag', 'prefix', 'after'],
-  view: [...Object.keys(VIEW), 'follow', 'format', 'download'],
+  view: [...Object.keys(VIEW), 'follow', 'format', 'columns', 'download'],
   histogram: Object.keys(HISTOGRAM),
   fields: Object.keys(LOG),
   download: ['file'],

@@ -98,6 +98,9 @@ async function follow(script: string, ...steps: ((out: string) => void)[]): Prom
 
 /** What the answer of a command must show, by a part of the command. */
 const EXPECTED: [part: string, check: (out: string) => void][] = [
+  ['lines=10&format=csv', (out) => expect(out).toMatch(/^time,level,message\r\n[\s\S]*,error,timeout\r\n$/)],
+  ['columns=time,status,path', (out) => expect(out).toContain(',503,/a\r\n')],
+  ['Accept: text/csv', (out) => expect(out).toMatch(/,error,timeout\r\n$/)],
   ['config/history', (out) => expect(JSON.parse(out)).toMatchObject([{ changes: [] }])],
   ['config?at=now', (out) => expect(JSON.parse(out).time).toBeLessThanOrEqual(Date.now())],
   ['where=status>=500', (out) => expect(out).toBe(access(['503', '1.500']))],

@@ -98,6 +98,12 @@ export interface ViewQuery extends LogQuery {
   after?: string | undefined
 }
 
+/** The columns of CSV. */
+export interface Columns {
+  /** Members of a record or names of fields. @default time, level, message; with several logs file, on a fleet node first */
+  columns?: readonly string[] | undefined
+}
+
 /** A source that is not in an answer. */
 export interface Missing {
   /** A log, a node or `node/log`; `+2` counts those that are not named. */
@@ -225,6 +231,8 @@ export interface Client {
   lines(query: ViewQuery, options?: CallOptions): Promise<View<string[]>>
   /** A page as records. */
   records(query: ViewQuery, options?: CallOptions): Promise<View<LogRecord[]>>
+  /** A page as CSV, with a header. */
+  csv(query: ViewQuery & Columns, options?: CallOptions): Promise<View<string>>
   /**
    * The selected tail, then what is appended, until `signal` aborts or you leave the loop. A lost connection is
    * resumed after the last record, forever; a problem that retrying cannot solve (4xx, 501) is thrown.
@@ -241,6 +249,10 @@ export interface Client {
   /** The nodes of a fleet; a service that is not a fleet answers 404. */
   nodes(options?: CallOptions): Promise<Entries<FleetNode>>
   /** The selected records as a file, oldest first, to the end of the log. */
-  export(query: LogQuery, format: 'text' | 'ndjson', options?: CallOptions): Promise<Download>
+  export(
+    query: LogQuery & Columns,
+    format: 'text' | 'ndjson' | 'csv',
+    options?: CallOptions,
+  ): Promise<Download>
   download(file: string, options?: CallOptions): Promise<Download>
 }

@@ -155,6 +155,7 @@ const RECORD = {
   message: 'request 7 took 12 ms',
   context: { shard: 3 },
 }
+const ROWS = 'time,level,message\r\n2026-11-15T02:10:00.123Z,info,request 7 took 12 ms\r\n'
 const HISTOGRAM = {
   from: 1_794_708_600_000,
   to: 1_794_708_660_000,
@@ -238,6 +239,11 @@ export const OPERATIONS: Operation[] = [
       [
         { type: TEXT, text: 'Lines as they are in the file.', example: LINE },
         { type: 'application/x-ndjson', schema: 'LogRecord', example: `${JSON.stringify(RECORD)}\n` },
+        {
+          type: 'text/csv; charset=utf-8; header=present',
+          text: 'A header and one row per record.',
+          example: ROWS,
+        },
         { type: 'text/event-stream', text: 'With `follow=true`: one event per record, its id a cursor.' },
       ],
       [

@@ -2,12 +2,16 @@ import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
 import { SlicedStream } from '../../store/fast.ts'
 import type { Bytes } from '../../store/store.ts'
 import { countLines } from '../format/lines.ts'
+import type { Reader } from '../pattern/pattern.ts'
+import type { Origin } from '../render/csv.ts'
 import { NdjsonWriter, type RecordOptions } from '../render/ndjson.ts'
 import type { MergedRecord } from './merge.ts'
 import type { Source } from './source.ts'
 
 /** How the records of a timeline are written. */
 export interface MergedWriter {
+  /** What comes before the first record. @default nothing */
+  head?: Uint8Array
   /** What a record takes of a page: bytes and lines. */
   cost(bytes: Uint8Array, source: Source): { size: number; lines: number }
   /**
@@ -31,6 +35,10 @@ const encoder = new TextEncoder()
 export class Output {
   #bytes = new Uint8Array(64 * 1024)
   length = 0
+
+  constructor(head?: Uint8Array) {
+    if (head) this.add(head)
+  }
 
   add(bytes: Uint8Array): void {
     const to = this.length + bytes.length
@@ -119,6 +127,26 @@ export function ndjsonWriter(options: RecordOptions): MergedWriter {
   }
 }
 
+/** What makes the rows of a table. */
+interface Rows {
+  head: Uint8Array
+  row(bytes: Uint8Array, reader: Reader, origin: Origin): Uint8Array
+}
+
+/** A row for each record, below a header. */
+export function csvWriter({ head, row }: Rows): MergedWriter {
+  return {
+    head,
+    cost: (bytes) => ({ size: bytes.length, lines: 1 }),
+    write({ bytes, source, format, late }, out) {
+      const { file, node, context } = source
+      const origin = { file, ...(node !== null && { node }), ...(late && { late: 'true' }) }
+      out.add(row(bytes, { format, zone: context.zone }, origin))
+      return bytes.length
+    },
+  }
+}
+
 const LATE = encoder.encode('"late":true,')
 /** One record is written at a time, so one piece of memory will do. */
 let scratch = new Uint8Array(64 * 1024)
@@ -132,7 +160,7 @@ export function mergedBody(
 ): Bytes {
   const length = records.reduce((sum, { bytes }) => sum + bytes.length, 0)
   if (length > SLICE) return mergedStream([records], writer, release)
-  const out = new Output()
+  const out = new Output(writer.head)
   for (const record of records) writeAll(record, writer, out)
   release()
   return out.take()
@@ -164,7 +192,7 @@ export function mergedStream(pages: Pages, writer: MergedWriter, end: () => void
 }
 
 async function* slicesOf(pages: Pages, writer: MergedWriter): AsyncGenerator<Uint8Array, void> {
-  const out = new Output()
+  const out = new Output(writer.head)
   for await (const records of pages) {
     for (const record of records)
       for (let at = 0; at < record.bytes.length; ) {
@@ -175,6 +203,7 @@ async function* slicesOf(pages: Pages, writer: MergedWriter): AsyncGenerator<Uin
       }
     if (out.length > 0) yield out.take()
   }
+  if (out.length > 0) yield out.take()
 }
 
 function perSource<T>(make: (source: Source) => T): (source: Source) => T {

@@ -13,6 +13,13 @@ export interface RecordOptions {
   raw?: boolean
 }
 
+/** The members of a record, in the order in which JSON has them. */
+export interface RecordMembers extends Omit<RecordFields, 'message'> {
+  message?: string
+  /** The message with its colours. */
+  ansi?: string | undefined
+}
+
 /**
  * One record's text, with its continuation lines, as JSON text without a line end. A record that fails to render is returned as its text, so
  * that one bad line never costs a client the lines around it.
@@ -20,10 +27,35 @@ export interface RecordOptions {
 export function toJson(text: string, format: LineFormat, zone: Zone, options: RecordOptions = {}): string {
   if (text.length > LONG) return longJson(text, format, zone, options)
   try {
-    return recordJson(format.fields(text, zone), text, options)
+    return recordJson(parsed(text, format, zone, options))
   } catch {
-    return JSON.stringify({ message: stripAnsi(text.replace(/\r?\n?$/, '')), unparsed: true })
+    return JSON.stringify(asText(text))
   }
+}
+
+/** The same, as an object. */
+export function membersOf(
+  text: string,
+  format: LineFormat,
+  zone: Zone,
+  options: RecordOptions = {},
+): RecordMembers {
+  if (text.length > LONG) return JSON.parse(longJson(text, format, zone, options))
+  try {
+    return parsed(text, format, zone, options)
+  } catch {
+    return asText(text)
+  }
+}
+
+const asText = (text: string) => ({ message: stripAnsi(withoutLineEnd(text)), unparsed: true }) as const
+
+function parsed(text: string, format: LineFormat, zone: Zone, options: RecordOptions): RecordMembers {
+  const record: RecordMembers = { ...format.fields(text, zone) }
+  if (options.raw) record.raw = withoutLineEnd(text)
+  if (options.colours && record.message !== undefined && text.includes('\x1b'))
+    record.ansi = colouredMessage(text, record.message, stripAnsi) ?? undefined
+  return record
 }
 
 function longJson(text: string, format: LineFormat, zone: Zone, { raw = false }: RecordOptions): string {
@@ -37,13 +69,8 @@ function longJson(text: string, format: LineFormat, zone: Zone, { raw = false }:
 
 const withoutLineEnd = (text: string) => text.replace(/\r?\n?$/, '')
 
-function recordJson(record: RecordFields, text: string, { colours, raw: whole }: RecordOptions): string {
-  const { time, level, source, tags, message, context, unparsed } = record
-  const raw = whole ? withoutLineEnd(text) : record.raw
-  const ansi =
-    colours && message !== undefined && text.includes('\x1b')
-      ? colouredMessage(text, message, stripAnsi)
-      : null
+function recordJson(record: RecordMembers): string {
+  const { time, level, source, tags, message, context, raw, unparsed, ansi } = record
   // The order of keys is the same for every format. One call for each member takes half as long as one for all.
   let json = time === undefined ? '' : `,"time":"${time}"`
   if (level !== undefined) json += `,"level":${JSON.stringify(level)}`
@@ -53,6 +80,6 @@ function recordJson(record: RecordFields, text: string, { colours, raw: whole }:
   if (context !== undefined) json += `,"context":${JSON.stringify(context)}`
   if (raw !== undefined) json += `,"raw":${JSON.stringify(raw)}`
   if (unparsed) json += ',"unparsed":true'
-  if (ansi !== null) json += `,"ansi":${JSON.stringify(ansi)}`
+  if (ansi !== undefined) json += `,"ansi":${JSON.stringify(ansi)}`
   return `{${json.slice(1)}}`
 }

@@ -5,7 +5,9 @@ import { IN_SLOT, type Source } from '../../log/merge/source.ts'
 import type { ViewRequest } from '../../log/view/request.ts'
 import type { Query } from '../parameters/read.ts'
 import { exportHeaders } from '../view/export.ts'
-import { type MergedRoute, sourceHeaders } from './route.ts'
+import { ENDINGS, type Format } from '../view/headers.ts'
+import type { Table } from '../view/table.ts'
+import { type MergedRoute, readable, sourceHeaders } from './route.ts'
 
 /** A request for several logs, as it was read. */
 export interface MergedRequest {
@@ -19,9 +21,9 @@ export async function exportLogs(
   request: Request,
   query: Query,
   route: MergedRoute,
-  { asked, common, writer }: MergedRequest,
+  { asked, common, writer, format, table }: MergedRequest & { format: Format; table: Table | null },
 ): Promise<Response> {
-  const own = exportHeaders(query, 'timeline', asked, common)
+  const own = exportHeaders(query, `timeline.${ENDINGS[format]}`, common)
   const { sources, ...rest } = await route.pick(query, request.signal)
   // Nothing is read: a client that asks HEAD first, as ClickHouse does, would pay for the beginning twice.
   if (request.method === 'HEAD') return new Response(null, { headers: { ...own, ...sourceHeaders(rest) } })
@@ -36,8 +38,13 @@ export async function exportLogs(
     end()
     throw error
   })
+  const lacks = table && (await table.lacks(merged.records.map(readable)))
   const missing = [...rest.missing, ...merged.missing]
-  const headers = { ...own, ...sourceHeaders({ ...rest, missing }), ...noteHeader(merged.notes) }
+  const headers = {
+    ...own,
+    ...sourceHeaders({ ...rest, missing }),
+    ...noteHeader([...merged.notes, lacks && 'unknown-field']),
+  }
   return respond(mergedStream(merged.pages(), writer, end), headers)
 }
 

@@ -3,7 +3,7 @@ import { BYTES, countFields, isWhole, RECORDS } from '../../log/fields/fields.ts
 import { mergePage } from '../../log/merge/merge.ts'
 import type { Query } from '../parameters/read.ts'
 import { readViewRequest } from '../parameters/view-request.ts'
-import { type MergedRoute, mergedJson, sourceHeaders } from './route.ts'
+import { type MergedRoute, mergedJson, readable, sourceHeaders } from './route.ts'
 
 /** `GET /api/v1/log/fields` of several logs: the fields and patterns of the newest records of their timeline. */
 export async function mergedFields(request: Request, query: Query, route: MergedRoute): Promise<Response> {
@@ -13,12 +13,7 @@ export async function mergedFields(request: Request, query: Query, route: Merged
   const cost = (bytes: Uint8Array) => ({ size: bytes.length, lines: 1 })
   const page = await mergePage(sources, { ...asked, first: false, cursor: null, fit, cost }, request.signal)
   try {
-    const found = await countFields(
-      page.records.map(({ bytes, format, source }) => ({
-        bytes,
-        reader: { format, zone: source.context.zone },
-      })),
-    )
+    const found = await countFields(page.records.map(readable))
     const missing = [...rest.missing, ...page.missing]
     const headers = { ...sourceHeaders({ ...rest, missing }), ...noteHeader(page.notes) }
     const body = { ...found, sampled: page.prev !== null, complete: isWhole(page.notes) }

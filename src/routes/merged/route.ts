@@ -2,6 +2,7 @@ import { jsonResponse, textTag } from '../../http/conditional.ts'
 import { toProblem } from '../../http/problem.ts'
 import type { FollowLimits } from '../../log/follow/hub.ts'
 import { decodeMerged, laneKey, type MergedCursor } from '../../log/merge/cursor.ts'
+import type { MergedRecord } from '../../log/merge/merge.ts'
 import { GoneError, isNamedBy, type Missing, type Source } from '../../log/merge/source.ts'
 import { badCursor } from '../../log/text/cursor.ts'
 import type { Query } from '../parameters/read.ts'
@@ -24,6 +25,11 @@ export interface Sources {
   unlisted?: readonly string[]
   /** Up to when every log is complete, ISO 8601; only a fleet knows. */
   settled?: string | null
+}
+
+/** A record with what reads it. */
+export function readable({ bytes, format, source }: MergedRecord) {
+  return { bytes, reader: { format, zone: source.context.zone } }
 }
 
 /** Reads the cursors of a request. At least one log of a cursor must be asked for. */

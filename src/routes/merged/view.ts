@@ -2,23 +2,30 @@ import { noneMatchNames, notModified, textTag } from '../../http/conditional.ts'
 import { noteHeader, respond } from '../../http/sliced.ts'
 import { encodeMerged } from '../../log/merge/cursor.ts'
 import { type MergedPage, mergePage } from '../../log/merge/merge.ts'
-import { type MergedWriter, mergedBody, ndjsonWriter, textWriter } from '../../log/merge/render.ts'
+import { csvWriter, mergedBody, ndjsonWriter, textWriter } from '../../log/merge/render.ts'
 import { shortName } from '../../log/merge/source.ts'
 import { keptQuery } from '../parameters/query-text.ts'
 import type { Query } from '../parameters/read.ts'
 import { cursorOf, readViewRequest, recordOptions } from '../parameters/view-request.ts'
 import { formatOf, linksTo, VARY } from '../view/headers.ts'
-import { allMissing, cursorReader, type MergedRoute, type Sources, sourceHeaders } from './route.ts'
+import { tableOf } from '../view/table.ts'
+import { allMissing, cursorReader, type MergedRoute, readable, type Sources, sourceHeaders } from './route.ts'
 
 /** `GET /api/v1/log/view` of several logs: a page of their timeline. */
 export async function mergedView(request: Request, query: Query, route: MergedRoute): Promise<Response> {
-  const { isJson, common } = formatOf(request, query)
+  const { format, common } = formatOf(request, query)
+  // Only a fleet is asked for nodes.
+  const table = format === 'csv' ? await tableOf(query, query.node ? ['node', 'file'] : ['file']) : null
   const plain = { ...query, before: undefined, after: undefined }
-  const { asked, clock } = await readViewRequest(plain, route, isJson)
-  const writer: MergedWriter = isJson ? ndjsonWriter(recordOptions(query)) : textWriter()
+  const { asked, clock } = await readViewRequest(plain, route, format !== 'text')
+  const writer = table
+    ? csvWriter(table)
+    : format === 'text'
+      ? textWriter()
+      : ndjsonWriter(recordOptions(query))
   if (query.download) {
     const { exportLogs } = await import('./export.ts')
-    return exportLogs(request, query, route, { asked, common, writer })
+    return exportLogs(request, query, route, { asked, common, writer, format, table })
   }
   if (query.follow) {
     const { followLogs } = await import('./follow.ts')
@@ -32,14 +39,15 @@ export async function mergedView(request: Request, query: Query, route: MergedRo
     request.signal,
   )
   const told = sourceHeaders({ ...rest, missing: allMissing(query, rest.missing, page.missing) })
+  const lacks = table && request.method === 'GET' && (await table.lacks(page.records.map(readable)))
   const headers: Record<string, string> = {
     ...common,
     ...told,
     Link: linksOf(query, page, sources),
-    ...noteHeader(page.notes),
+    ...noteHeader([...page.notes, lacks && 'unknown-field']),
   }
   const { search } = new URL(request.url)
-  const etag = textTag(`${isJson} ${page.state}\n${told['X-Nodestate-Missing'] ?? ''}\n${search}`)
+  const etag = textTag(`${format} ${page.state}\n${told['X-Nodestate-Missing'] ?? ''}\n${search}`)
   const isLasting = !clock && !page.notes.includes('scan-budget')
   if (isLasting) headers.ETag = etag
   if (isLasting && noneMatchNames(request.headers.get('If-None-Match'), etag)) {

@@ -5,6 +5,7 @@ export const DEFAULT_BUCKETS = 100
 /** The number of versions of a configuration when a request does not say: a free Worker may make 50 requests. */
 export const DEFAULT_VERSIONS = 40
 const LONGEST_PATTERN = 1000
+const LONGEST_COLUMNS = 4000
 /** The longest cursor: a file name of 255 bytes, each of them escaped twice. */
 const LONGEST_CURSOR = 4500
 
@@ -188,11 +189,22 @@ export const PARAMETERS = [
     on: ['view'],
     role: 'shape',
     type: 'choice',
-    words: ['text', 'ndjson'],
+    words: ['text', 'ndjson', 'csv'],
     value: 'ndjson',
     meaning:
-      'One JSON record per line. `Accept: application/x-ndjson` asks for the same; `format=text` takes precedence over it.',
+      'One JSON record per line, or with `format=csv` one row of a table; see [CSV](#csv). `Accept: application/x-ndjson` and `Accept: text/csv` ask for the same; `format` takes precedence over them.',
     example: 'ndjson',
+  },
+  {
+    name: 'columns',
+    on: ['view'],
+    role: 'shape',
+    type: 'text',
+    maxLength: LONGEST_COLUMNS,
+    value: 'NAMES',
+    meaning:
+      'With `format=csv`, the columns: members of a record or names of fields, separated by commas; at most 100. Default: `time,level,message`, with several logs `file` first, on a fleet `node,file`.',
+    example: 'time,level,status,path',
   },
   {
     name: 'ansi',
@@ -209,7 +221,7 @@ export const PARAMETERS = [
     name: 'download',
     ...SHAPE,
     meaning:
-      'The whole filtered view as an attachment, oldest first, streamed to its end (`.txt`, or `.ndjson` with `format=ndjson`). It has no byte or time budget, and counts as one running search.',
+      'The whole filtered view as an attachment, oldest first, streamed to its end (`.txt`, or `.ndjson` and `.csv` by its format). It has no byte or time budget, and counts as one running search.',
   },
   {
     name: 'follow',

@@ -1,5 +1,6 @@
 import { acceptedTypes } from '../../http/accept.ts'
 import { COMMON_HEADERS } from '../../http/conditional.ts'
+import { bad } from '../../http/params.ts'
 import { type Cursor, encodeCursor } from '../../log/text/cursor.ts'
 import type { Query } from '../parameters/read.ts'
 
@@ -11,19 +12,34 @@ export const TEXT_HEADERS = {
   ...VARY,
 } as const
 
-/** Whether a view is sent as JSON lines, and the headers that follow from it. */
+const TYPES = {
+  text: TEXT_HEADERS['Content-Type'],
+  ndjson: 'application/x-ndjson',
+  csv: 'text/csv; charset=utf-8; header=present',
+} as const
+
+export type Format = keyof typeof TYPES
+
+/** How the names of exports end. */
+export const ENDINGS = { text: 'txt', ndjson: 'ndjson', csv: 'csv' } as const
+
+/** How a view is sent, and the headers that follow from it. */
 export function formatOf(request: Request, query: Query) {
-  const isJson = query.format === undefined ? wantsNdjson(request) : query.format === 'ndjson'
-  return {
-    isJson,
-    common: isJson ? { ...TEXT_HEADERS, 'Content-Type': 'application/x-ndjson' } : TEXT_HEADERS,
-  }
+  const format: Format = query.format ?? acceptedFormat(request) ?? 'text'
+  if (format === 'csv' && query.follow)
+    throw bad('format', 'is csv together with follow; a follow is text or ndjson, so give one of these')
+  if (format !== 'csv' && query.columns !== undefined)
+    throw bad('columns', 'was given without format=csv; add that, or leave it out')
+  return { format, common: { ...TEXT_HEADERS, 'Content-Type': TYPES[format] } }
 }
 
-/** Whether the Accept header requests records as JSON lines. */
-export function wantsNdjson(request: Request): boolean {
+/** The format of records that the Accept header names: JSON lines, or else a table; null if it names neither. */
+export function acceptedFormat(request: Request): 'ndjson' | 'csv' | null {
   const accept = request.headers.get('Accept')
-  return accept?.includes('ndjson') === true && acceptedTypes(accept).has('application/x-ndjson')
+  if (!accept || !/ndjson|csv/i.test(accept)) return null
+  const types = acceptedTypes(accept)
+  if (types.has(TYPES.ndjson)) return 'ndjson'
+  return types.has('text/csv') ? 'csv' : null
 }
 
 /** The Link header of a view: relative references that repeat the request, so that a client only has to follow them. */

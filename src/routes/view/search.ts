@@ -3,8 +3,9 @@ import { noteHeader, respond } from '../../http/sliced.ts'
 import type { Clock } from '../../limits/clock.ts'
 import { UnfoundCursor } from '../../log/error.ts'
 import { bytesOf, piecesBody } from '../../log/render/body.ts'
-import { recordsBody, renderedBody } from '../../log/render/rendered.ts'
+import { type Renderer, recordsBody, renderedBody } from '../../log/render/rendered.ts'
 import { MAX_RECORD } from '../../log/search/scan.ts'
+import type { Zone } from '../../log/time.ts'
 import type { View } from '../../log/view/answer.ts'
 import { viewIfChanged } from '../../log/view/view.ts'
 import { keptQuery } from '../parameters/query-text.ts'
@@ -12,20 +13,22 @@ import type { Query } from '../parameters/read.ts'
 import { readViewRequest, recordOptions } from '../parameters/view-request.ts'
 import { followLog, type QueryViewRoute } from './follow.ts'
 import { formatOf, linkHeader, VARY } from './headers.ts'
+import { tableOf } from './table.ts'
 
 /** Any view but the plain tail: filtered, by lines, from a cursor, as records, of an archive or of joined files. */
 export async function queryView(request: Request, query: Query, route: QueryViewRoute): Promise<Response> {
-  const { isJson, common } = formatOf(request, query)
-  const { asked, clock: isRelative } = await readViewRequest(query, route, isJson)
+  const { format, common } = formatOf(request, query)
+  const table = format === 'csv' ? await tableOf(query) : null
+  const { asked, clock: isRelative } = await readViewRequest(query, route, format !== 'text')
   if (query.download) {
     const { exportLog } = await import('./export.ts')
-    return exportLog(request, query, route, { asked, common })
+    return exportLog(request, query, route, { asked, common, format, table })
   }
   if (query.follow) return followLog(request, query, route, { asked, common })
   const noneMatch = request.headers.get('If-None-Match')
   let etag = ''
   const isKnown = (state: string) => {
-    etag = textTag(`${isJson} ${state}\n${request.url.slice(request.url.indexOf('?'))}`)
+    etag = textTag(`${format} ${state}\n${request.url.slice(request.url.indexOf('?'))}`)
     return !isRelative && noneMatchNames(noneMatch, etag)
   }
   const kept = keptQuery(query)
@@ -34,13 +37,14 @@ export async function queryView(request: Request, query: Query, route: QueryView
     // Nothing was searched yet: the same place again, for a client that has the patience.
     const { place } = asked.cursor!
     const Link = linkHeader(kept, place, place)
-    return respond(new Uint8Array(0), { ...common, Link, ...noteHeader(['scan-budget']) })
+    return respond(table?.head ?? new Uint8Array(0), { ...common, Link, ...noteHeader(['scan-budget']) })
   }
   if (view === null) return notModified(etag, VARY)
+  const lacks = table && request.method === 'GET' && (await table.lacks(await sampleOf(view, route.zone)))
   const headers: Record<string, string> = {
     ...common,
     Link: linkHeader(kept, view.prev, view.next),
-    ...noteHeader(view.notes),
+    ...noteHeader([...view.notes, lacks && 'unknown-field']),
   }
   // A time budget never runs out at the same place twice, and the clock moves on.
   if (!isRelative && !view.notes.includes('scan-budget')) headers.ETag = etag
@@ -49,14 +53,27 @@ export async function queryView(request: Request, query: Query, route: QueryView
     view.memory?.release()
     return new Response(null, { headers })
   }
-  if (!isJson) return textOf(view, headers, route.clock)
-  const { NdjsonWriter } = await import('../../log/render/ndjson.ts')
-  const writer = new NdjsonWriter(view.format, route.zone, recordOptions(query))
+  if (format === 'text') return textOf(view, headers, route.clock)
+  const writer = table?.writer(view.format, route.zone) ?? (await ndjsonWriter(query, view, route.zone))
   const body =
     view.pieces === null && view.from < view.to
       ? recordsBody(view, writer, MAX_RECORD, route.clock)
       : renderedBody(view.pieces ?? [], writer, view.memory, route.clock)
   return respond(body, headers)
+}
+
+async function ndjsonWriter(query: Query, { format }: View, zone: Zone): Promise<Renderer> {
+  const { NdjsonWriter } = await import('../../log/render/ndjson.ts')
+  return new NdjsonWriter(format, zone, recordOptions(query))
+}
+
+/** How much is read ahead of a page that is read while it is sent, to learn which fields its records have. */
+const SAMPLE = 256 * 1024
+
+/** The records of a page, or the first of them. */
+async function sampleOf({ series, format, pieces, from, to }: View, zone: Zone) {
+  const sample = pieces ?? (from < to ? [await series.read(from, Math.min(to, from + SAMPLE))] : [])
+  return sample.map((bytes) => ({ bytes, reader: { format, zone } }))
 }
 
 function unlessUnfound(error: unknown): 'unfound' {

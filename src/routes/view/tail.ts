@@ -8,7 +8,7 @@ import { readTail, type Tail, tailOfBytes } from '../../log/text/tail.ts'
 import { type Entry, StoreError } from '../../store/store.ts'
 import type { Query } from '../parameters/read.ts'
 import { defaultSize } from '../parameters/tail-table.ts'
-import { linkHeader, TEXT_HEADERS, VARY, wantsNdjson } from './headers.ts'
+import { acceptedFormat, linkHeader, TEXT_HEADERS, VARY } from './headers.ts'
 
 export interface ViewRoute {
   files: LogFiles
@@ -22,7 +22,7 @@ export interface ViewRoute {
 export function viewLog(request: Request, query: Query, route: ViewRoute): Response | Promise<Response> {
   if (query.files) return route.queryView(request, query)
   const plain = query.given.every((name) => name === 'file' || name === 'size')
-  if (plain && !route.files.joined && !soundsCompressed(query.file!) && !wantsNdjson(request))
+  if (plain && !route.files.joined && !soundsCompressed(query.file!) && acceptedFormat(request) === null)
     return viewTail(request, query, route)
   return route.queryView(request, query)
 }

@@ -11,7 +11,7 @@ export const SENTENCES: Record<string, string> = {
   'ambiguous-zone':
     "The zone abbreviation in this log is ambiguous; times are read in the node's --timezone.",
   'assumed-date': 'The times in this log have no date; the date comes from when the file was last written.',
-  'unknown-field': 'Nothing matches, and the newest records do not have this field.',
+  'unknown-field': 'The records do not have one of these fields.',
   'family-order':
     'The names and times of the rotated files contradict each other, so their order is a guess.',
   'archive-cut': 'An archive is damaged or ends early; the rest of it is missing.',

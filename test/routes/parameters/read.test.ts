@@ -106,7 +106,7 @@ describe('reading a query', () => {
     ['file=a.log&file=', 'The parameter file is missing; it must be a name from the list of logs.'],
     ['file=&file=a.log', 'The parameter file is missing; it must be a name from the list of logs.'],
     ['file=a&rotated=maybe', 'The parameter rotated is "maybe"; it must be true or false.'],
-    ['file=a&format=xml', 'The parameter format is "xml"; it must be one of text, ndjson.'],
+    ['file=a&format=xml', 'The parameter format is "xml"; it must be one of text, ndjson, csv.'],
     [`file=a&q=${'x'.repeat(1001)}`, 'The parameter q has 1001 characters; at most 1000 are allowed.'],
   ])('refuses %s', async (query, sentence) => {
     await expect(async () => view(url(query))).rejects.toThrow(sentence)
