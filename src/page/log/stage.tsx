@@ -1,15 +1,13 @@
 import { useState } from 'preact/hooks'
-import type { ListedFile } from '../files/order.ts'
 import { Button } from '../ui/controls.tsx'
 import { Failure, type Remedy } from '../ui/failure.tsx'
 import { counted } from '../ui/format.ts'
 import { useSlow } from '../ui/store.ts'
-import { type Look, titleOf } from '../url.ts'
+import { titleOf } from '../url.ts'
 import { clickRow, copyRows, moveInDetails } from './clicks.ts'
-import type { Clock } from './find/clock.ts'
-import { isNarrowed } from './find/query.ts'
 import { Header } from './header.tsx'
 import { selectedText } from './menu.tsx'
+import { Nothing } from './nothing.tsx'
 import type { Log } from './use-log.ts'
 
 /** The records, and what is said over them: progress, a failure, that there are none, that there are new ones. */
@@ -78,17 +76,7 @@ export function Stage({ log }: { log: Log }) {
           <Failure error={loaded.failure} remedies={remedies} />
         </div>
       )}
-      {none && loaded.failure === null && busy === null && (
-        <div class="over" role="status">
-          <p class="title">{isNarrowed(look) ? 'No record matches' : 'This log is empty'}</p>
-          <p>
-            {isNarrowed(look)
-              ? `Loosen or clear the filters.${extent(look, file, log.clock)}`
-              : 'Nothing has been written yet. Follow it to see the first line as it arrives.'}
-          </p>
-          {isNarrowed(look) && <Button onClick={remedies.filters}>Clear all filters</Button>}
-        </div>
-      )}
+      {none && loaded.failure === null && busy === null && <Nothing log={log} />}
       {(made?.unseen ?? 0) > 0 && (
         <Button icon="down" class="unseen" onClick={() => void made!.end()}>
           {counted(made!.unseen, 'new record')}
@@ -96,10 +84,4 @@ export function Stage({ log }: { log: Log }) {
       )}
     </div>
   )
-}
-
-/** Where the log's records are, for a time range that holds none. */
-function extent({ since, until }: Look, file: ListedFile | null, clock: Clock): string {
-  if ((since === '' && until === '') || !file?.first || !file.last) return ''
-  return ` This log has records from ${clock.text(file.first)} to ${clock.text(file.last)}.`
 }

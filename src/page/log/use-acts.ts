@@ -1,11 +1,12 @@
 import type { RefObject } from 'preact'
 import { useState } from 'preact/hooks'
+import { quantityOf } from '../../log/where/compare.ts'
 import { put } from '../ui/clipboard.ts'
 import { counted } from '../ui/format.ts'
 import { hand } from '../ui/store.ts'
 import { type Look, NOWHERE, toggled } from '../url.ts'
 import { isFiltered } from './find/query.ts'
-import { termOf, type Value, withTerm, withValue } from './find/terms.ts'
+import { SIGNS, termOf, type Value, withTerm, withValue } from './find/terms.ts'
 import { type Choice, type Spot, spotUnder } from './menu.tsx'
 import type { Goal } from './reader/places.ts'
 import type { Reader } from './reader/reader.ts'
@@ -79,11 +80,20 @@ export function useActs({ reader, goal, current, toOthers, go, note, say }: Opti
     ]
     if (isField(value.field)) entries.splice(4, 0, column(value.field))
     const label = value.field === '' ? `“${brief(value.value)}”` : `${value.field}: ${brief(value.value)}`
-    setChoice({ label, entries, at })
+    setChoice({ label, signs: signsOf(value), entries, at })
+  }
+  /** Comparisons with a value that is a number. */
+  const signsOf = ({ field, value }: Value): Choice['entries'] => {
+    if (field === '' || quantityOf(value) === null) return []
+    return COMPARED.map((sign) => [
+      `${SIGNS[sign]} ${brief(value)}`,
+      () => apply(withTerm(look(), { kind: 'where', value: `${field}${sign}${value}` })),
+    ])
   }
   const openField = (name: string, part: HTMLElement) =>
     setChoice({
       label: name,
+      signs: FIELD_SIGNS.map(([sign, typed]) => [sign, () => startTyping(`${name}${typed}`)]),
       entries: [
         column(name),
         [
@@ -139,6 +149,23 @@ async function copyRecords(reader: Reader | null, columns: boolean, say: (messag
 
 /** Characters that the clipboard takes without freezing the browser. */
 const CLIPBOARD = 64 * 1024 * 1024
+
+const COMPARED = ['>', '>=', '<', '<='] as const
+
+/** How a field can be compared, and what that is in the search field. */
+const FIELD_SIGNS: [sign: string, typed: string][] = [
+  ['=', ':'],
+  ['≠', '!='],
+  ...COMPARED.map((sign): [string, string] => [SIGNS[sign], sign]),
+]
+
+/** Puts the beginning of a condition into the search field, which offers values. */
+function startTyping(text: string): void {
+  const field = document.querySelector<HTMLInputElement>('.finder [data-find]')!
+  field.value = text
+  field.dispatchEvent(new InputEvent('input', { bubbles: true }))
+  field.focus()
+}
 
 /** Level, source, tags and the message have columns of their own. */
 function isField(name: string): boolean {

@@ -1,85 +1,30 @@
-import { useEffect, useState } from 'preact/hooks'
 import { LEVELS } from '../../../client.ts'
 import { Button } from '../../ui/controls.tsx'
 import { count } from '../../ui/format.ts'
-import { Icon } from '../../ui/icons.tsx'
 import { useToolbar } from '../../ui/toolbar.ts'
 import { type Totals, totalAt } from '../chart/totals.ts'
 import type { Log } from '../use-log.ts'
 import { isFiltered } from './query.ts'
 import { Range } from './range.tsx'
-import { searchOf, withSearch } from './terms.ts'
+import { SearchField } from './search-field.tsx'
 
 /** What to look for: text or pattern, level, time, rotated files; and whether the rest is shown, too. */
 export function Finder({ log }: { log: Log }) {
-  const { look, totals, acts, reader } = log
+  const { look, totals, acts } = log
   const { apply } = acts
   const levels = hasLevels(totals) || (log.made?.columns.filled.has('l') ?? false)
   const { level, rotated, all } = look
   const form = useToolbar<HTMLFormElement>()
-  const { kind, value: searched = '' } = searchOf(look) ?? {}
-  const [find, setFind] = useState(searched)
-  const [regex, setRegex] = useState(kind === 'regex')
-  useEffect(() => {
-    setFind(searched)
-    if (kind !== undefined) setRegex(kind === 'regex')
-  }, [searched, kind])
-  const search = (text: string) => apply(withSearch(look, text, regex))
   const filtered = isFiltered(look)
-  const pending = find !== searched
   return (
     <form
       ref={form}
       class="finder"
       aria-label="Find in this log"
-      onSubmit={(event) => {
-        event.preventDefault()
-        const text = event.currentTarget.querySelector('input')!.value
-        if (text === searched && text !== '') void reader.current?.hit(-1)
-        else search(text)
-        log.box.current?.focus()
-      }}
+      // Enter belongs to the field.
+      onSubmit={(event) => event.preventDefault()}
     >
-      <label class="find">
-        <Icon name="search" />
-        <input
-          type="search"
-          data-find
-          placeholder={regex ? 'Find by regular expression' : 'Find text'}
-          aria-label="Find in the log"
-          aria-describedby="find-hint"
-          value={find}
-          spellcheck={false}
-          onInput={(event) => setFind(event.currentTarget.value)}
-          onKeyDown={(event) => {
-            if (event.key !== 'Escape') return
-            event.currentTarget.value = searched
-            setFind(searched)
-          }}
-          onBlur={(event) => {
-            if (event.currentTarget.value !== searched) search(event.currentTarget.value)
-          }}
-        />
-        <span id="find-hint" class="enter">
-          {pending && (
-            <>
-              <kbd>Enter</kbd> to search
-            </>
-          )}
-        </span>
-        <Button
-          class="in"
-          aria-pressed={regex}
-          aria-label="Regular expression"
-          onMouseDown={(event) => event.preventDefault()}
-          onClick={() => {
-            setRegex(!regex)
-            apply(withSearch(look, find, !regex))
-          }}
-        >
-          .*
-        </Button>
-      </label>
+      <SearchField log={log} />
       <div class="filters" role="toolbar" aria-label="Filters">
         {(levels || level !== '') && (
           <fieldset class="levels">

@@ -72,13 +72,16 @@ export function invertedLevel(level: string): string {
 export function termText({ kind, value }: Term): string {
   if (kind === 'where') {
     const where = readWhere(value)
-    if (where.sign) return `${where.not ? 'not ' : ''}${where.field} ${where.sign} ${where.value}`
+    if (where.sign) return `${where.not ? 'not ' : ''}${where.field} ${SIGNS[where.sign]} ${where.value}`
     if (where.value === '*') return `${where.not ? 'without' : 'with'} ${where.field}`
     return `${where.not ? 'not ' : ''}${where.field}: ${where.value}`
   }
   const text = kind.endsWith('regex') ? `/${value}/` : `“${value}”`
   return kind.startsWith('not') ? `not ${text}` : text
 }
+
+/** Comparisons as they are shown. */
+export const SIGNS = { '>': '>', '>=': '≥', '<': '<', '<=': '≤', '~': '~' } as const
 
 export function levelText(level: string): string {
   return level.startsWith('=') ? `level: ${levelsOf(level)!.join(' or ')}` : `level: ${level} and above`

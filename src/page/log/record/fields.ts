@@ -2,6 +2,7 @@ import { COMPARISON, compares, quantityOf, type Sign } from '../../../log/where/
 import type { Look, Term } from '../../url.ts'
 import type { Matcher } from './match.ts'
 import { levelsOf, type Shown } from './record.ts'
+import { globOf } from './source.ts'
 
 /** The values of a field of a record, as the API's `where` reads it: the record's own members before its context. */
 export function valuesOf(shown: Shown, field: string): string[] {
@@ -35,8 +36,8 @@ export interface Where {
   field: string
   value: string
   not: boolean
-  /** How the value is compared, if it is a number; otherwise it is the whole value. */
-  sign?: Sign
+  /** How the value is compared, if it is a number; `~` for a shell pattern; otherwise it is the whole value. */
+  sign?: Sign | '~'
 }
 
 export function readWhere(text: string): Where {
@@ -45,12 +46,10 @@ export function readWhere(text: string): Where {
   const [, field, sign, limit] = COMPARISON.exec(rest) ?? []
   if (limit !== undefined && quantityOf(limit))
     return { field: field!.trim(), value: limit.trim(), not, sign: sign as Sign }
-  const colon = rest.indexOf(':')
-  return {
-    field: colon < 0 ? rest : rest.slice(0, colon),
-    value: colon < 0 ? '*' : rest.slice(colon + 1),
-    not,
-  }
+  const at = rest.search(/[:~]/)
+  if (at < 0) return { field: rest, value: '*', not }
+  const where: Where = { field: rest.slice(0, at), value: rest.slice(at + 1), not }
+  return rest[at] === '~' && where.value !== '*' ? { ...where, sign: '~' } : where
 }
 
 /** Judges a loaded record by the look's conditions, for views that show all lines and mark the hits. */
@@ -61,6 +60,7 @@ export function fits(shown: Shown, look: Look, tests: { term: Term; matcher: Mat
     if (term.kind === 'where') {
       const { field, value, not, sign } = readWhere(term.value)
       const values = valuesOf(shown, field)
+      if (sign === '~') return values.some((own) => globOf(value).test(own)) !== not
       if (sign) return values.some((own) => compares(field, own, sign, quantityOf(value)!)) !== not
       const has = value === '*' ? values.length > 0 : values.includes(value)
       return has !== not

@@ -48,7 +48,8 @@ function expanded(chosen: readonly string[], names: readonly string[]): string[]
   return [...new Set(found)].sort()
 }
 
-function globOf(pattern: string): RegExp {
+/** A shell pattern as a regular expression: `*` stands for any characters, `?` for one. */
+export function globOf(pattern: string): RegExp {
   const escaped = pattern.replace(/[\\^$.+()[\]{}|]/g, '\\$&')
-  return new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`, 's')
+  return new RegExp(`^${escaped.replaceAll(/\*+/g, '.*').replaceAll('?', '.')}$`, 'su')
 }

@@ -55,7 +55,8 @@ describe('conditions', () => {
     }
     expect(termText({ kind: 'where', value: '!shard:17' })).toBe('not shard: 17')
     expect(termText({ kind: 'where', value: 'shard:*' })).toBe('with shard')
-    expect(termText({ kind: 'where', value: '!status>=500' })).toBe('not status >= 500')
+    expect(termText({ kind: 'where', value: '!status>=500' })).toBe('not status ≥ 500')
+    expect(termText({ kind: 'where', value: 'path~/api/*' })).toBe('path ~ /api/*')
     expect(termText({ kind: 'notregex', value: 'a+' })).toBe('not /a+/')
     expect(invertedLevel('error')).toBe('=debug,info,warn')
     expect(invertedLevel('=warn')).toBe('=debug,info,error,fatal')
