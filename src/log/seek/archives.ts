@@ -5,7 +5,7 @@ import { firstTime } from '../text/format.ts'
 import { versionOf } from '../text/kind.ts'
 import type { Text, TimeSpan } from '../text/text.ts'
 import type { ProbeOptions } from './probes.ts'
-import { EarlyAndLate } from './walk.ts'
+import { SpanReader } from './spans.ts'
 
 /** On which sides of an instant the records of an archive may be. */
 export interface Sides {
@@ -13,8 +13,9 @@ export interface Sides {
   late: boolean
 }
 
-/** So many stored bytes of archives are read through, because that costs about what bisection does. */
-const SMALL = 1024 * 1024
+/** Archives of a log are read through up to this many stored bytes in all, once: on a disk, and elsewhere. */
+const SMALL = 8 * 1024 * 1024
+const REMOTE_SMALL = 4 * 1024 * 1024
 /** Of more than this many, even small ones take longer. */
 const MOST_SMALL = 200
 /** An archive next to the border is read through up to this size; a larger one may be on both sides. */
@@ -43,7 +44,8 @@ export async function sidesOf(
 ): Promise<Sides[]> {
   const heads = new Heads(archives, options)
   const stored = archives.reduce((sum, { entry }) => sum + entry.size, 0)
-  if (stored <= SMALL && archives.length <= MOST_SMALL) {
+  const small = options.files.isNear ? SMALL : REMOTE_SMALL
+  if (stored <= small && archives.length <= MOST_SMALL) {
     await each(archives, options.parallel, async (_, i) => {
       await heads.span(i)
     })
@@ -155,11 +157,20 @@ class Heads {
 
 /** One pass through an archive, which tells its size, too. */
 async function readThrough(archive: Text, options: ProbeOptions): Promise<TimeSpan> {
-  const seen = new EarlyAndLate(options, Number.NaN)
+  const spans = new SpanReader(options)
+  try {
+    return await spanOf(archive, options, spans)
+  } finally {
+    spans.release()
+  }
+}
+
+async function spanOf(archive: Text, { budget }: ProbeOptions, spans: SpanReader): Promise<TimeSpan> {
+  const span = { earliest: Number.POSITIVE_INFINITY, latest: Number.NEGATIVE_INFINITY }
   let rest = new Uint8Array(0)
   let at = 0
   for (let size = Number.POSITIVE_INFINITY; at < size; ) {
-    await options.budget.check()
+    await budget.check()
     const piece = await readUpTo(archive, at, at + CHUNK)
     if (piece.length < CHUNK) size = at + piece.length
     const bytes = new Uint8Array(rest.length + piece.length)
@@ -168,11 +179,11 @@ async function readThrough(archive: Text, options: ProbeOptions): Promise<TimeSp
     at += piece.length
     // The last line may go on.
     const end = at < size ? bytes.lastIndexOf(10) + 1 : bytes.length
-    seen.look({ bytes: bytes.subarray(0, end), base: 0, isStart: true }, 0, end)
+    spans.read(bytes, 0, end, span)
     rest = bytes.slice(end)
   }
   if (at > KEPT) await archive.release?.()
-  return { earliest: seen.earliest, latest: seen.latest }
+  return span
 }
 
 /** The bytes [from, to), or as many as there are. */

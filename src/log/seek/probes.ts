@@ -1,3 +1,4 @@
+import { asOne } from '../../bytes.ts'
 import { BoundedMap } from '../../limits/bounded-map.ts'
 import type { Budget } from '../../limits/budget.ts'
 import { each } from '../../limits/each.ts'
@@ -5,7 +6,7 @@ import { type LogFiles, perFiles } from '../files/files.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { lineEnd, nextStart } from '../format/lines.ts'
 import { isHole as isHoleOf } from '../text/bytes.ts'
-import type { TextRead } from '../text/text.ts'
+import type { Text, TextRead } from '../text/text.ts'
 import type { Zone } from '../time.ts'
 
 /** Text that can be read anywhere: a file that is not compressed, or several in a row. */
@@ -14,6 +15,31 @@ export interface Stretch {
   version: string
   size: number
   read(from: number, to: number, options?: TextRead): Promise<Uint8Array>
+}
+
+/** Files in a row as one text. */
+export function stretchOf(parts: readonly Text[]): Stretch {
+  const starts: number[] = []
+  let size = 0
+  for (const { entry } of parts) {
+    starts.push(size)
+    size += entry.size
+  }
+  const versions = parts.map(({ entry, begin = 0, name }) => `${entry.etag} ${begin} ${name}`)
+  return {
+    version: versions.join('\n'),
+    size,
+    async read(from, to, options) {
+      const pieces: Uint8Array[] = []
+      for (let i = starts.findLastIndex((start) => start <= from); i < parts.length; i++) {
+        const low = Math.max(0, from - starts[i]!)
+        const high = Math.min(to - starts[i]!, parts[i]!.entry.size)
+        if (high <= low) continue
+        pieces.push(await parts[i]!.read(low, high, high - low === to - from ? options : undefined))
+      }
+      return asOne(pieces)
+    },
+  }
 }
 
 /** What a probe found: the first record with a time after its offset, or that there is none nearby. */

@@ -1,4 +1,3 @@
-import { asOne } from '../../bytes.ts'
 import { type Budget, BudgetError } from '../../limits/budget.ts'
 import type { LogFiles } from '../files/files.ts'
 import type { LineFormat } from '../format/detect.ts'
@@ -6,8 +5,10 @@ import type { Series } from '../text/series.ts'
 import type { Text } from '../text/text.ts'
 import type { Zone } from '../time.ts'
 import { BOTH, type Sides, sidesOf } from './archives.ts'
-import { type Border, borderIn } from './border.ts'
-import { type ProbeOptions, Probes, type Stretch } from './probes.ts'
+import { type Border, borderIn, SMALL } from './border.ts'
+import { timesOf } from './known.ts'
+import { borderAmong } from './pieces.ts'
+import { type ProbeOptions, Probes, stretchOf } from './probes.ts'
 
 export type { Border } from './border.ts'
 
@@ -79,7 +80,7 @@ async function seekInSeries(log: Timed, instant: number): Promise<Border> {
       continue
     }
     const probes = new Probes(stretchOf(run.parts), options)
-    const border = await borderIn(probes, instant)
+    const border = await borderOf(run, probes, instant)
     if (border === 'spent') throw new BudgetError()
     ordered &&= border.ordered
     if (run.first > 0) after = await beginOf(probes)
@@ -97,6 +98,14 @@ async function seekInSeries(log: Timed, instant: number): Promise<Border> {
   const from = await judged[first]!.from()
   if (last < first) return { from, to: from, ordered }
   return { from, to: Math.max(from, await judged[last]!.to()), ordered: ordered && first === last }
+}
+
+/** Finds an instant by the times of all records, if they are known or can be read; otherwise by samples. */
+async function borderOf({ parts }: Run, probes: Probes, instant: number): Promise<Border | 'spent'> {
+  const { text, options } = probes
+  const times = text.size > SMALL ? await timesOf(parts, options) : null
+  if (times === 'spent') return times
+  return times ? borderAmong(times, text, options, instant) : borderIn(probes, instant)
 }
 
 /** Whether all other parts are empty. */
@@ -120,31 +129,6 @@ function runsOf(parts: readonly Text[]): Run[] {
     else runs.push({ first, parts: [part], compressed: part.compressed })
   }
   return runs
-}
-
-/** Files in a row as one text. */
-function stretchOf(parts: readonly Text[]): Stretch {
-  const starts: number[] = []
-  let size = 0
-  for (const { entry } of parts) {
-    starts.push(size)
-    size += entry.size
-  }
-  const versions = parts.map(({ entry, begin = 0, name }) => `${entry.etag} ${begin} ${name}`)
-  return {
-    version: versions.join('\n'),
-    size,
-    async read(from, to, options) {
-      const pieces: Uint8Array[] = []
-      for (let i = starts.findLastIndex((start) => start <= from); i < parts.length; i++) {
-        const low = Math.max(0, from - starts[i]!)
-        const high = Math.min(to - starts[i]!, parts[i]!.entry.size)
-        if (high <= low) continue
-        pieces.push(await parts[i]!.read(low, high, high - low === to - from ? options : undefined))
-      }
-      return asOne(pieces)
-    },
-  }
 }
 
 /** The time of the first record near the beginning; NaN if there is none. */

@@ -14,40 +14,38 @@ export interface Examined {
   earlyEnd: number | null
 }
 
-/** Checks every record that starts in [from, to) of a text; `spent` if the budget ran out. */
+/** Checks every record that starts in [from, to) of a text; `spent` if the budget ran out. `isStart`: a line starts there. */
 export async function examine(
   text: Stretch,
   options: ProbeOptions,
   instant: number,
-  [from, to]: readonly [from: number, to: number],
+  [from, to, isStart = from === 0]: readonly [from: number, to: number, isStart?: boolean],
 ): Promise<Examined | 'spent'> {
   const bytes = await readAll(text, options, from, to)
   if (bytes === null) return 'spent'
   const seen = new EarlyAndLate(options, instant)
   for (let at = 0; at < bytes.length; ) {
     if (!(await options.budget.step())) return 'spent'
-    at = seen.look({ bytes, base: from, isStart: from === 0 }, at, at + TURN)
+    at = seen.look({ bytes, base: from, isStart }, at, at + TURN)
   }
   return seen.end(to)
 }
 
 /** Some text in memory, and where it lies; `isStart` if its first line begins there. */
-export interface Piece {
+interface Piece {
   bytes: Uint8Array
   base: number
   isStart: boolean
 }
 
 /** Goes over records in order, and remembers the first late one and the end of the last early one. */
-export class EarlyAndLate {
+class EarlyAndLate {
   readonly #options: Pick<ProbeOptions, 'format' | 'zone'>
   readonly #instant: number
   #firstLate: number | null = null
   /** Where the last early record ends: null before the first, NaN until the next record starts. */
   #earlyEnd: number | null = null
   #isEarly = false
-  earliest = Number.POSITIVE_INFINITY
-  latest = Number.NEGATIVE_INFINITY
 
   constructor(options: Pick<ProbeOptions, 'format' | 'zone'>, instant: number) {
     this.#options = options
@@ -73,8 +71,6 @@ export class EarlyAndLate {
     // A record without a time counts with the one before it.
     if (!Number.isNaN(time)) {
       this.#isEarly = time < this.#instant
-      if (time < this.earliest) this.earliest = time
-      if (time > this.latest) this.latest = time
       if (!this.#isEarly) this.#firstLate ??= start
     }
     if (this.#isEarly) this.#earlyEnd = Number.NaN
@@ -87,7 +83,7 @@ export class EarlyAndLate {
 }
 
 /** The bytes [from, to), read in parallel pieces; null when the budget runs out. */
-async function readAll(
+export async function readAll(
   text: Stretch,
   { budget, parallel }: ProbeOptions,
   from: number,

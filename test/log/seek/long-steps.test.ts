@@ -16,20 +16,25 @@ const STEPS = [1000, 10_000, 60_000, HOUR, 24 * HOUR, 365 * 24 * HOUR]
 function timesOf(random: (below: number) => number): { times: Float64Array; borders: number[] } {
   const times = new Float64Array(COUNT)
   const borders: number[] = []
-  // A sixth of the log apart at least: a clock that is wrong for less than the distance of two samples is not found.
-  const steps = Array.from({ length: 1 + random(3) }, (_, i) =>
-    Math.floor(((i + random(1000) / 2000) * COUNT) / 3),
-  )
+  // Where the clock steps, and by how much. Half of the steps are taken back soon, some after a few lines.
+  const steps = new Map<number, number>()
+  for (let n = 1 + random(3); n > 0; n--) {
+    const by = (random(4) === 0 ? 1 : -1) * STEPS[random(STEPS.length)]!
+    const at = random(COUNT)
+    steps.set(at, by)
+    if (random(2) === 0) steps.set(at + 2 + random([10, 1000, 20_000][random(3)]!), -by)
+  }
   let gap = 1 + random(20)
   let time = START
   for (let i = 0; i < COUNT; i++) {
     if (i % 5000 === 0) gap = 1 + random(40)
     time += random(2 * gap)
     if (random(60_000) === 0) time += HOUR
-    if (steps.includes(i)) {
-      const by = STEPS[random(STEPS.length)]!
-      borders.push(time, time - by, time - random(by), time - Math.floor(by / 2))
-      time += random(4) === 0 ? by : -by
+    const by = steps.get(i)
+    if (by !== undefined) {
+      const share = random(1000) / 1000
+      borders.push(time, time + by, time + Math.floor(by * share), time + Math.floor(by / 2))
+      time += by
     }
     times[i] = time
   }
