@@ -152,7 +152,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['log/render', ['body.ts', 'csv.ts', 'ndjson.ts', 'record.ts', 'rendered.ts']],
   [
     'log/view',
-    ['answer.ts', 'context.ts', 'detail.ts', 'holes.ts', 'opened.ts', 'request.ts', 'retry.ts', 'view.ts'],
+    ['answer.ts', 'context.ts', 'detail.ts', 'holes.ts', 'request.ts', 'retry.ts', 'session.ts', 'view.ts'],
   ],
   ['log/export', ['export.ts']],
   ['log/histogram', ['chart.ts', 'histogram.ts']],

@@ -1,20 +1,18 @@
 import { asOne } from '../../bytes.ts'
 import { Budget } from '../../limits/budget.ts'
 import type { LineFormat } from '../format/detect.ts'
+import { periodReach } from '../joined/reach.ts'
 import type { Source } from '../render/rendered.ts'
 import { type Filter, filterOf } from '../search/filter.ts'
 import { Forward } from '../search/forward.ts'
 import { leaseForReads } from '../search/reading.ts'
 import { scanForward } from '../search/scan-forward.ts'
-import { seek } from '../seek/seek.ts'
-import { checkFormat, formatOf, isEmpty } from '../text/format.ts'
-import type { OpenLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import { type Note, timeNotes } from '../view/answer.ts'
 import { readingOf, type ViewContext } from '../view/context.ts'
-import { CutLog, crossesGap } from '../view/holes.ts'
-import { cutting, opened } from '../view/opened.ts'
+import { crossesGap } from '../view/holes.ts'
 import type { ViewRequest } from '../view/request.ts'
+import { inSession, type Session, WIDER } from '../view/session.ts'
 
 /** Every record of a log that a request wants, oldest first. */
 export interface Export {
@@ -52,20 +50,22 @@ export async function openExport(
 ): Promise<Export> {
   const leave = await context.scans.enter(signal, 'long')
   try {
-    const budgetOf = () => new Budget({ signal, clock: context.clock })
-    // After a cursor, missing bytes are a problem: the pages of a view show on which side of them it is.
-    const opening = { request, budgetOf, whole: request.cursor !== null }
-    const { plan, format, budget } = await opened(context, opening, async (cut, budget) => {
-      const log = cut.open
-      const sample = new CutLog({ ...log, at: null }, { ...request, cursor: null })
-      const format = await cutting(sample, ({ open }) => formatOf(open.series))
-      if (!(await isEmpty(log.series))) checkFormat(format, request.selection)
-      const wanted = { request, format, budget }
-      const isJoined = log.beyond && log.at === null
-      const plan = await (isJoined ? planOfMembers(context, log, wanted) : planOfFiles(context, cut, wanted))
-      if (log.certain === false) plan.notes.add('family-order')
-      return { plan, format, budget }
+    const opening = {
+      request,
+      reach: periodReach(request.selection),
+      openerOf: () => ({ ...context, budget: new Budget({ signal, clock: context.clock }) }),
+      // After a cursor, missing bytes are a problem: the pages of a view show on which side of them it is.
+      whole: request.cursor !== null,
+    }
+    const found = await inSession(context, opening, async (session) => {
+      if (await session.lacksPeriod()) return WIDER
+      const format = await session.checkedFormat()
+      const isJoined = session.open.beyond && session.open.at === null
+      const plan = await (isJoined ? planOfMembers(session) : planOfFiles(session))
+      if (session.open.certain === false) plan.notes.add('family-order')
+      return { plan, format, budget: session.budget }
     })
+    const { plan, format, budget } = found!
     const notes = [...plan.notes]
     if (request.selection.isPeriod || request.records) notes.push(...timeNotes(format, context.zone))
     const close = () => {
@@ -86,30 +86,25 @@ interface Plan {
   close?: () => void
 }
 
-interface Wanted {
-  request: ViewRequest
-  format: LineFormat
-  budget: Budget
-}
-
 /**
  * A log of files is one section, and one more for each hole in it: where the requested times are is searched for first.
  * All bytes are known to exist before anything is sent.
  */
-async function planOfFiles(context: ViewContext, log: CutLog, wanted: Wanted): Promise<FilesPlan> {
-  const { request, format, budget } = wanted
-  const { series, at } = log.open
-  const border = async (instant: number | null) =>
-    instant === null || !format.timed ? null : seek({ ...context, series, format, budget }, instant)
-  const [since, until] = await Promise.all([border(request.selection.since), border(request.selection.until)])
+async function planOfFiles(session: Session): Promise<FilesPlan> {
+  const { context, request, log } = session
+  const format = await session.format()
+  const { since, until } = await session.borders()
+  const { series, at } = session.open
   const start = await series.addresses.floor(Number.NEGATIVE_INFINITY)
   const bottom = since?.from ?? start
   const lo = request.cursor === null || at === null ? bottom : Math.max(at, bottom)
   const hi = Math.min(until?.to ?? series.end, series.end)
   await series.ensure(lo, hi)
   const plans: FilesPlan[] = []
-  for (const older of await log.older())
-    plans.push(await cutting(new CutLog(older, request), (cut) => planOfFiles(context, cut, wanted)))
+  for (const older of await log.older()) {
+    const part = session.of(older)
+    plans.push(await part.cutting(() => planOfFiles(part)))
+  }
   const reader = new Forward(series, hi, readingOf(context), leaseForReads(context.memory))
   const splitsRecord = request.cursor?.place.splitsRecord
   const filter = filterOf(request.selection, { format, zone: context.zone, since, until })
@@ -151,14 +146,12 @@ function besideHole(before: FilesPlan, after: FilesPlan): FilesPlan {
 }
 
 /** A joined log is read a group of objects at a time, and the time of every record is checked. */
-async function planOfMembers(
-  { zone, parallel }: ViewContext,
-  { series }: OpenLog,
-  { request, format }: Wanted,
-): Promise<Plan> {
+async function planOfMembers(session: Session): Promise<Plan> {
+  const { zone, parallel } = session.context
   const { groupsOf } = await import('../joined/groups.ts')
-  const filter = filterOf(request.selection, { format, zone })
-  const groups = groupsOf(series.parts, format, parallel)
+  const format = await session.format()
+  const filter = filterOf(session.request.selection, { format, zone })
+  const groups = groupsOf(session.series.parts, format, parallel)
   return { sections: filtered(groups, filter), notes: new Set() }
 }
 

@@ -1,6 +1,7 @@
 import { asOne } from '../../bytes.ts'
 import { Budget } from '../../limits/budget.ts'
 import { PLAIN } from '../format/detect.ts'
+import { EVERYTHING } from '../joined/reach.ts'
 import { openLog } from '../open.ts'
 import { type Filter, filterOf } from '../search/filter.ts'
 import { scanForward } from '../search/scan-forward.ts'
@@ -12,6 +13,7 @@ import type { Series } from '../text/series.ts'
 import { holds, type Text } from '../text/text.ts'
 import { budgetOf, type ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
+import { inSession } from '../view/session.ts'
 import { type Frame, renderChange, renderRecords, type SentPart } from './frame.ts'
 
 /** Bytes per read of a follower that reads the log itself, unless many wait for their clients. */
@@ -122,13 +124,21 @@ export async function liveFilter(
   asked: ViewRequest,
   signal: AbortSignal | undefined,
 ): Promise<Filter> {
-  // A new file is empty, or begins with the rest of a record: its predecessors show the format.
-  const budget = budgetOf(context, signal)
-  const log = await openLog({ ...context, budget }, { ...asked, rotated: true, cursor: null })
-  const format = await formatOf(log.series, context.clock)
-  const undecided = format === PLAIN && log.series.end === 0
-  if (!undecided) checkFormat(format, asked.selection)
-  return { ...filterOf(asked.selection, { format, zone: context.zone }), undecided }
+  const { zone, clock } = context
+  const { selection, file } = asked
+  const opening = {
+    // A new file is empty, or begins with the rest of a record: its predecessors show the format.
+    request: { file, selection, rotated: true, cursor: null },
+    reach: EVERYTHING,
+    openerOf: () => ({ ...context, budget: budgetOf(context, signal) }),
+  }
+  const filter = await inSession(context, opening, async ({ series }) => {
+    const format = await formatOf(series, clock)
+    const undecided = format === PLAIN && series.end === 0
+    if (!undecided) checkFormat(format, selection)
+    return { ...filterOf(selection, { format, zone }), undecided }
+  })
+  return filter!
 }
 
 /** The filter that everything passes. */

@@ -1,18 +1,16 @@
-import type { Budget } from '../../limits/budget.ts'
 import { LogError } from '../error.ts'
-import type { LineFormat } from '../format/detect.ts'
+import { periodReach } from '../joined/reach.ts'
 import type { Candidate, Filter } from '../search/filter.ts'
 import { MAX_RECORD } from '../search/scan.ts'
-import { firstTimeOf, seek, type Timed } from '../seek/seek.ts'
+import { firstTimeOf, type Timed } from '../seek/seek.ts'
 import { EVERY_RECORD, type Selection } from '../selection.ts'
-import { firstTime, formatOf, lastTime } from '../text/format.ts'
-import type { LogRequest, OpenLog } from '../text/open.ts'
+import { firstTime, lastTime } from '../text/format.ts'
+import type { LogRequest } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import { timeNotes } from '../view/answer.ts'
 import { budgetOf, runInSlot, type ViewContext } from '../view/context.ts'
-import { type Opening, opened } from '../view/opened.ts'
 import type { ViewRequest } from '../view/request.ts'
-import { stateOf } from '../view/retry.ts'
+import { inSession, type Opening, type Session, WIDER } from '../view/session.ts'
 import { type Chart, COLUMNS, type Histogram, layOut } from './chart.ts'
 import { type CountedRange, countRecords } from './count.ts'
 import { estimate, estimateMembers } from './estimate.ts'
@@ -51,8 +49,8 @@ export function histogramRange(
   request: HistogramRequest,
   signal?: AbortSignal,
 ): Promise<Range | null> {
-  return opened(context, openingOf(context, request, signal), async ({ open: { series } }, budget) =>
-    rangeIn(context, { series, format: await formatOf(series) }, request, budget),
+  return inSession(context, openingOf(context, request, signal), async (session) =>
+    (await session.lacksPeriod()) ? WIDER : rangeIn(session, request),
   )
 }
 
@@ -63,10 +61,11 @@ export async function histogramOf(
   isKnown: (state: string) => boolean,
   signal?: AbortSignal,
 ): Promise<Histogram | null> {
-  return opened(context, openingOf(context, request, signal), async (log, budget) => {
-    if (isKnown(stateOf(log.open.series))) return null
-    const found = await runInSlot(context.scans, budget, () => count(context, log.open, request, budget))
-    return log.hole === 'gap' ? { ...found, complete: false } : found
+  const opening = { ...openingOf(context, request, signal), isKnown }
+  return inSession(context, opening, async (session) => {
+    if (await session.lacksPeriod()) return WIDER
+    const found = await runInSlot(context.scans, session.budget, () => count(session, request))
+    return session.log.hole === 'gap' ? { ...found, complete: false } : found
   })
 }
 
@@ -78,21 +77,19 @@ function openingOf(
 ): Opening {
   return {
     request: { ...request, cursor: null },
-    budgetOf: () => budgetOf(context, signal),
+    reach: periodReach(request.selection),
+    openerOf: () => ({ ...context, budget: budgetOf(context, signal) }),
     prefetch: { head: EDGE, tail: EDGE },
   }
 }
 
-async function count(
-  context: ViewContext,
-  { series, beyond: members }: OpenLog,
-  request: HistogramRequest,
-  budget: Budget,
-): Promise<Histogram> {
+async function count(session: Session, request: HistogramRequest): Promise<Histogram> {
+  const { context, budget } = session
   const { zone, clock } = context
-  const format = await formatOf(series)
-  const log = { ...context, series, format, budget: budget.half() }
-  const range = request.range ?? (await rangeIn(context, { series, format }, request, budget))
+  const format = await session.format()
+  const range = request.range ?? (await rangeIn(session, request))
+  const { series, beyond: members } = session.open
+  const log = { ...context, series, format, budget }
   if (range === null) return empty(request, clock.now())
   if (!format.timed && !isEmptySeries(series)) throw noTime()
   if (request.selection.levels !== null && !format.leveled)
@@ -110,12 +107,12 @@ async function count(
   const { selection } = request
   const filter: Filter = { format, zone, selection, since: null, until: null }
   if (request.estimate && members && series.parts.length > 1) {
-    const result = await estimateMembers({ ...log, budget }, filter, chart, selection.isPeriod)
+    const result = await estimateMembers(log, filter, chart, selection.isPeriod)
     if (result !== 'thin') return { ...chart, complete: isWhole(series, result), estimated: true, notes }
   }
-  const { isOrdered, ...stretch } = await stretchOf(log, selection)
+  const { isOrdered, ...stretch } = await stretchOf(session)
   if (request.estimate && !members) {
-    const result = await estimate({ ...log, budget }, { ...stretch, filter }, chart)
+    const result = await estimate(log, { ...stretch, filter }, chart)
     if (result !== 'thin')
       return { ...chart, complete: isOrdered && isWhole(series, result), estimated: true, notes }
   }
@@ -128,15 +125,13 @@ async function count(
 }
 
 /** The part of a log that has all records of a range of time, and whether it has no others. */
-async function stretchOf(log: Timed, { since, until }: Selection) {
-  const [low, high] = await Promise.all([
-    since === null ? null : seek(log, since),
-    until === null ? null : seek(log, until),
-  ])
+async function stretchOf(session: Session) {
+  const { since, until } = await session.borders()
+  const { end } = session.series
   return {
-    lo: low?.from ?? Number.NEGATIVE_INFINITY,
-    hi: Math.min(high?.to ?? log.series.end, log.series.end),
-    isOrdered: low?.ordered !== false && high?.ordered !== false,
+    lo: since?.from ?? Number.NEGATIVE_INFINITY,
+    hi: Math.min(until?.to ?? end, end),
+    isOrdered: since?.ordered !== false && until?.ordered !== false,
   }
 }
 
@@ -146,12 +141,10 @@ function isWhole(series: Series, result: string): boolean {
 }
 
 /** The requested range, or from the log's first record to its last; null if it is empty. */
-async function rangeIn(
-  context: ViewContext,
-  { series, format }: { series: Series; format: LineFormat },
-  { selection }: HistogramRequest,
-  budget: Budget,
-): Promise<Range | null> {
+async function rangeIn(session: Session, { selection }: HistogramRequest): Promise<Range | null> {
+  const { context, budget } = session
+  const format = await session.format()
+  const { series } = session
   const log = { ...context, series, format, budget: budget.half() }
   const { since, until } = selection
   const first = format.timed ? (since ?? (await firstTimeOfLog(log))) : null
@@ -165,17 +158,14 @@ async function rangeIn(
   const to = until === null ? end : Math.min(until, Math.max(end, context.clock.now()))
   if (to > first) return { from: first, to: Math.floor(to) }
   // The log begins after the range, or ends before it, unless its clock stepped back.
-  return rangeWithin(context, { ...log, budget }, selection, first)
+  return rangeWithin(session, selection, first)
 }
 
 /** From the first to the last of the times that a request is about, by the time of every record; null without any. */
-async function rangeWithin(
-  context: ViewContext,
-  log: Timed,
-  selection: Selection,
-  first: number,
-): Promise<Range | null> {
-  const { series, format, zone, budget } = log
+async function rangeWithin(session: Session, selection: Selection, first: number): Promise<Range | null> {
+  const { context, budget, series } = session
+  const { zone } = context
+  const format = await session.format()
   const { since, until } = selection
   let earliest = Number.POSITIVE_INFINITY
   let latest = Number.NEGATIVE_INFINITY
@@ -185,7 +175,7 @@ async function rangeWithin(
     latest = Math.max(latest, time)
   }
   const filter: Filter = { format, zone, selection: EVERY_RECORD, since: null, until: null }
-  const stretch = await stretchOf({ ...log, budget: budget.half() }, selection)
+  const stretch = await stretchOf(session)
   // Records that are counted without looking at them would have no time of their own.
   const counted = { ...stretch, filter, add, isSpan: () => false }
   const isCut = !(await countRecords(context, series, budget, counted))

@@ -8,30 +8,20 @@ import { scanBack, wholeBack } from '../search/scan-back.ts'
 import { scanForward } from '../search/scan-forward.ts'
 import { noMemory } from '../search/sink.ts'
 import { firstThatFit, lastThatFit } from '../search/span.ts'
-import { type Border, seek } from '../seek/seek.ts'
-import { checkFormat, formatOf, isEmpty } from '../text/format.ts'
+import type { Border } from '../seek/seek.ts'
 import { type OpenLog, readsForward } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import { type Note, timeNotes, type View } from './answer.ts'
 import { readingOf, runInSlot, type ViewContext } from './context.ts'
 import type { ViewRequest } from './request.ts'
+import type { Borders, Session } from './session.ts'
 
-/** What is selected from: a log, a request and what it may cost. */
-interface Job {
+/** Where the answer is searched for. */
+interface Plan extends Borders {
   context: ViewContext
   log: OpenLog
   request: ViewRequest
   budget: Budget
-}
-
-/** Where the records of a time range begin and end; null if the request has no time. */
-interface Borders {
-  since: Border | null
-  until: Border | null
-}
-
-/** Where the answer is searched for. */
-interface Plan extends Job, Borders {
   format: LineFormat
   /** Whether the answer is the first part of [lo, hi) rather than the last. */
   forward: boolean
@@ -44,34 +34,29 @@ interface Plan extends Job, Borders {
   notes: Note[]
 }
 
-export async function select(
-  context: ViewContext,
-  log: OpenLog,
-  request: ViewRequest,
-  budget: Budget,
-): Promise<View> {
-  const plan = await planOf({ context, log, request, budget })
+/** The part of an open log that a request wants. */
+export async function select(session: Session, request: ViewRequest): Promise<View> {
+  const plan = await planOf(session, request)
   if (plan.lo >= plan.hi) return nothing(plan)
   // If the end of an archive was not reached, it is not known, so there is no tail to return instead.
-  if (log.series.isCut && plan.all && !plan.forward) throw new BudgetError()
+  if (session.series.isCut && plan.all && !plan.forward) throw new BudgetError()
   if (plan.all && !request.records) return textThatFits(plan)
   return (await allRecords(plan)) ?? search(plan)
 }
 
-async function planOf(job: Job): Promise<Plan> {
-  const { context, log, request } = job
-  const { series, at } = log
+async function planOf(session: Session, request: ViewRequest): Promise<Plan> {
+  const { context, budget } = session
   const { selection, records } = request
   const timed = selection.isPeriod
-  const format = !selection.isAll || records ? await formatOf(series) : PLAIN
-  const empty = format === PLAIN && (await isEmpty(series))
-  if (!empty) checkFormat(format, selection)
-
+  const format = !selection.isAll || records ? await session.checkedFormat() : PLAIN
   const after = request.cursor?.direction === 'after'
   const forward = readsForward(request)
-  const { since, until } = timed && !empty ? await bordersOf(job, format) : NO_BORDERS
+  const findBorders = () => session.borders()
+  const { since, until } = timed ? await runInSlot(context.scans, budget, findBorders) : NO_BORDERS
+  const log = session.open
+  const { series, at } = log
   const bottom =
-    after && since ? await bottomAfter(job, format, since) : (since?.from ?? Number.NEGATIVE_INFINITY)
+    after && since ? await bottomAfter(session, since) : (since?.from ?? Number.NEGATIVE_INFINITY)
   const top = Math.min(until?.to ?? series.end, series.end, log.end ?? series.end)
   const lowest = after ? Math.max(at!, bottom) : bottom
   const lo = forward && lowest === Number.NEGATIVE_INFINITY ? await series.addresses.floor(lowest) : lowest
@@ -80,45 +65,20 @@ async function planOf(job: Job): Promise<Plan> {
   if (log.certain === false) notes.push('family-order')
   if (timed || records) notes.push(...timeNotes(format, context.zone))
   const all = !selection.isSearch && isExact(since) && isExact(until)
-  return { ...job, format, since, until, forward, lo, hi, bottom, all, notes }
+  return { context, log, request, budget, format, since, until, forward, lo, hi, bottom, all, notes }
 }
 
 const NO_BORDERS: Borders = { since: null, until: null }
-
-/** Where times are in logs that are open: each page of a request needs the same. */
-const bordersIn = new WeakMap<Series, Map<number, Border>>()
-
-async function bordersOf(
-  { context, log, request: { selection }, budget }: Job,
-  format: LineFormat,
-): Promise<Borders> {
-  // The search for times leaves half of the budget to the search for records.
-  const timed = { ...context, series: log.series, format, budget: budget.half() }
-  const known = bordersIn.get(log.series) ?? new Map<number, Border>()
-  bordersIn.set(log.series, known)
-  const find = async (instant: number | null) => {
-    if (instant === null) return null
-    const border = known.get(instant) ?? (await seek(timed, instant))
-    known.set(instant, border)
-    return border
-  }
-  const findBoth = () => Promise.all([find(selection.since), find(selection.until)])
-  const [since, until] = await runInSlot(context.scans, budget, findBoth)
-  return { since, until }
-}
 
 /**
  * Nothing below this address was requested after a cursor. A file that a rotation cut inside a record begins with lines
  * that have no time: they belong to the record before them, where the cursor comes from, and not to before `since`.
  */
-async function bottomAfter(
-  { context, log, budget }: Job,
-  format: LineFormat,
-  since: Border,
-): Promise<number> {
-  if (log.at === null || log.at >= since.from) return since.from
-  const first = await seek({ ...context, series: log.series, format, budget: budget.half() }, 0)
-  return first.from >= since.from ? log.at : since.from
+async function bottomAfter(session: Session, since: Border): Promise<number> {
+  const { at } = session.open
+  if (at === null || at >= since.from) return since.from
+  const first = await session.border(0)
+  return first!.from >= since.from ? at : since.from
 }
 
 /** The parts of an answer that do not depend on what was found. */

@@ -1,15 +1,13 @@
 import { yieldToEventLoop } from '../../limits/yield.ts'
-import { MissingBytes, StoreError } from '../../store/store.ts'
+import { StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
-import { lacksPage, pageReach, widerReach } from '../joined/reach.ts'
-import { openLog } from '../open.ts'
-import type { Opener, OpenLog } from '../text/open.ts'
+import { lacksPage, pageReach } from '../joined/reach.ts'
+import type { Opener } from '../text/open.ts'
 import type { Note, View } from './answer.ts'
 import { budgetOf, runInSlot, type ViewContext } from './context.ts'
-import { CutLog } from './holes.ts'
 import { mayUnpack, prefetchOf, searchesBack, type ViewRequest } from './request.ts'
-import { stateOf, throwUnlessMoved } from './retry.ts'
 import { select } from './select.ts'
+import { inSession, type Session, WIDER } from './session.ts'
 
 /** Selects a part of a log. */
 export async function viewOf(
@@ -32,81 +30,60 @@ export async function viewIfChanged(
 ): Promise<View | null> {
   // Each search of a directory starts in a turn of its own: a tail would wait for thirty that start together.
   if (context.files.isNear && !request.selection.isAll) await yieldToEventLoop()
-  const find = () => findView(context, request, isKnown, signal)
+  const opening = {
+    request,
+    reach: pageReach(request),
+    prefetch: prefetchOf(request),
+    openerOf: (isFirst: boolean) => openerOf(context, request, signal, isFirst),
+    isKnown,
+  }
+  const find = () => inSession(context, opening, (session) => firstPage(session, request))
   return context.archives && mayUnpack(request) ? context.archives.run(find, signal) : find()
 }
 
-/**
- * Opens a log and selects from it, until that gives an answer. A joined log is opened wider as long as something is
- * missing and the budget lasts; a hole is cut off; and after a rotation everything starts over.
- */
-async function findView(
-  context: ViewContext,
-  request: ViewRequest,
-  isKnown: (state: string) => boolean,
-  signal: AbortSignal | undefined,
-): Promise<View | null> {
-  const prefetch = prefetchOf(request)
-  const first = pageReach(request)
-  let reach = first
-  let opener: Opener | null = null
-  let log: CutLog | null = null
-  for (let retries = 0; ; ) {
-    let view: View | null = null
-    try {
-      // If a declared size was wrong, the retry ignores declared sizes.
-      opener ??= openerOf(context, request, signal, retries === 0)
-      if (log === null) {
-        const opened = await openLog(opener, request, prefetch, reach)
-        if (isKnown(stateOf(opened.series))) return null
-        log = new CutLog(opened, request)
-      }
-      view = await log.finish(await select(context, log.open, request, opener.budget))
-      // A search that was cut short relies on no size.
-      const reliesOnSizes = opener.trustDeclaredSize && !view.notes.includes('scan-budget')
-      if (reliesOnSizes) await view.series.verifySizes()
-      if (!(await lacksPage(request, log.open, view, context.zone)))
-        return log.isWhole ? { ...view, more: moreOf(log.open, view, opener) } : view
-      if (opener.budget.isSpent) return await withBudgetNote(view)
-      view.memory?.release()
-      reach = widerReach(reach, log.open)
-      log = null
-    } catch (error) {
-      view?.memory?.release()
-      if (error instanceof MissingBytes && log) {
-        await log.cut(error)
-        continue
-      }
-      await throwUnlessMoved(error, retries++, { files: context.files, file: request.file, signal })
-      opener = null
-      reach = first
-      log = null
-    }
+/** A page of a log that was just opened; `WIDER` if what is open of a joined log may lack some of it. */
+async function firstPage(session: Session, request: ViewRequest): Promise<View | typeof WIDER> {
+  const { view, isLacking } = await pageIn(session, request)
+  if (!isLacking) return session.log.isWhole ? { ...view, more: moreOf(session, view) } : view
+  if (session.budget.isSpent) return withBudgetNote(view)
+  view.memory?.release()
+  return WIDER
+}
+
+/** A page of an open log, and whether what is open may lack some of it. */
+async function pageIn(session: Session, request: ViewRequest) {
+  const { opener, context, log } = session
+  const view = await select(session, request)
+  try {
+    const finished = await log.finish(view)
+    // A search that was cut short relies on no size.
+    if (opener.trustDeclaredSize && !finished.notes.includes('scan-budget')) await view.series.verifySizes()
+    return { view: finished, isLacking: await lacksPage(request, log.open, finished, context.zone) }
+  } catch (error) {
+    view.memory?.release()
+    throw error
   }
 }
 
 /** How an open log is read on from where a view ends. */
-function moreOf(log: OpenLog, { from, to }: View, opener: Opener): NonNullable<View['more']> {
+function moreOf(session: Session, { from, to }: View): NonNullable<View['more']> {
   return async (context, request) => {
     const { direction, place } = request.cursor!
-    const open = { ...log, at: direction === 'after' ? to : from, isStart: !place.splitsRecord }
-    let view: View | null = null
+    const at = direction === 'after' ? to : from
+    const next = session.of({ ...session.open, at, isStart: !place.splitsRecord }, request, context)
     try {
-      const cut = new CutLog(open, request)
-      view = await cut.finish(await select(context, open, request, opener.budget))
-      if (opener.trustDeclaredSize && !view.notes.includes('scan-budget')) await view.series.verifySizes()
-      if (!(await lacksPage(request, open, view, context.zone)))
-        return { ...view, more: moreOf(log, view, opener) }
+      const { view, isLacking } = await pageIn(next, request)
+      if (!isLacking) return { ...view, more: moreOf(session, view) }
+      view.memory?.release()
     } catch (error) {
       // Whatever is wrong with the files shows again, and is dealt with, when they are opened.
       if (!(error instanceof StoreError || error instanceof LogError)) throw error
     }
-    view?.memory?.release()
     return null
   }
 }
 
-/** How the log is opened, with a fresh budget. */
+/** How the log is opened, with a fresh budget. If a declared size was wrong, the retry ignores declared sizes. */
 function openerOf(
   context: ViewContext,
   request: ViewRequest,
