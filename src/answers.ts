@@ -31,6 +31,10 @@ export interface FleetNode {
   errors: number | null
   warnings: number | null
   lastLine: number | null
+  /** Only of a peer: whether it answers. If it does not, the rest is what its copy in the bucket says, if it has one. */
+  live?: boolean
+  /** Only of a peer: how far its clock is ahead of the coordinator's, in milliseconds, exact to about half a second. */
+  clock?: number | null
   /** The code of the problem that kept the node from being read; `not-asked` if there was no time to ask it. */
   error: string | null
 }

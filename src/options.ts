@@ -28,13 +28,17 @@ const PROTECTING = ['token', 'tokens', 'identify', 'allowHosts', 'include']
 
 /**
  * Checks the options of an app or a fleet that a typo or a missing variable makes dangerous or useless: `names` are all
- * that there are, `store` is the one with the store. Throws a TypeError with a sentence that names the option.
+ * that there are, `store` is the one with the store, if it needs one. Throws a TypeError with a sentence that names the option.
  */
-export function checkOptions<T extends object>(options: T, names: Names<T>, store: keyof T & string): void {
+export function checkOptions<T extends object>(
+  options: T,
+  names: Names<T>,
+  store: (keyof T & string) | null,
+): void {
   const given = options as Readonly<Record<string, unknown>>
   checkNames(given, names)
-  const { list, stat, read } = (given[store] ?? {}) as Readonly<Record<string, unknown>>
-  if (![list, stat, read].every((method) => typeof method === 'function'))
+  const { list, stat, read } = ((store && given[store]) ?? {}) as Readonly<Record<string, unknown>>
+  if (store !== null && ![list, stat, read].every((method) => typeof method === 'function'))
     throw refused(store, "it must be a store, such as fsStore('/var/log/db') of nodestate/store/fs")
   if ('config' in names && typeof given.config !== 'string' && typeof given.config !== 'function')
     throw refused('config', 'it must be TOML text, or a function that returns it')

@@ -3,7 +3,7 @@ import { TrieRouter } from 'hono/router/trie-router'
 import { Hono } from 'hono/tiny'
 import { EVERYTHING, type Grant, type Scope } from './access/grant.ts'
 import { hostGuard, outOfScope } from './http/auth.ts'
-import { setCaller } from './http/caller.ts'
+import { isHop, setCaller, unknownToHop } from './http/caller.ts'
 import { COMMON_HEADERS } from './http/conditional.ts'
 import { corsFor } from './http/cors.ts'
 import { methodNotAllowed, Problem, problemResponse, toProblem } from './http/problem.ts'
@@ -120,10 +120,11 @@ export class Routing {
     { max = {}, fleet = false }: { max?: Parameters<typeof queryReader>[1]; fleet?: boolean } = {},
   ): void {
     const read = queryReader(path.slice(path.lastIndexOf('/') + 1) as Resource, max, fleet)
-    const answer = (request: Request, query: Query, grant: Grant) =>
-      query.unknown
-        ? this.#noteUnknown(request, () => handler(request, query, grant))
-        : handler(request, query, grant)
+    const answer = (request: Request, query: Query, grant: Grant) => {
+      if (!query.unknown) return handler(request, query, grant)
+      if (isHop(request)) throw unknownToHop()
+      return this.#noteUnknown(request, () => handler(request, query, grant))
+    }
     this.add(path, need, (request, grant) => {
       const query = read(request.url)
       return query instanceof Promise

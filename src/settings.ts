@@ -24,6 +24,24 @@ export const SETTINGS = [
   },
   { name: 'fleet', kind: is.location, help: 'Location with a home for each node; serves all of them.' },
   {
+    name: 'peers',
+    kind: is.peer,
+    list: true,
+    table: true,
+    help: 'A node that runs nodestate itself; serves it as a node of a fleet.',
+  },
+  {
+    name: 'peers-from',
+    kind: is.serviceUrl,
+    help: 'Address whose name stands for all peers; looked up every 30 s.',
+  },
+  {
+    name: 'peer-self',
+    kind: is.nodeId,
+    help: 'Id of the node that this service runs on, among its peers.',
+  },
+  { name: 'peer-token-file', kind: is.path, help: 'File with the token that the peers want.' },
+  {
     name: 'config',
     kind: is.path,
     otherwise: "nodestate's own effective settings, as TOML",
@@ -162,7 +180,7 @@ export const SETTINGS = [
     kind: is.oneOf('debug', 'info', 'warn', 'error', 'off'),
     value: 'LEVEL',
     default: 'info',
-    help: "Level of nodestate's own log: debug, info (includes requests), warn, error, off.",
+    help: "Level of nodestate's own log: debug, info (with requests), warn, error, off.",
   },
   {
     name: 'log-format',
@@ -175,7 +193,7 @@ export const SETTINGS = [
     name: 'audit-file',
     kind: is.path,
     protects: true,
-    help: 'File for one JSON line per request, saying who read what; - for standard error.',
+    help: 'File for one JSON line per request: who read what; - for standard error.',
   },
   {
     name: 'settings',

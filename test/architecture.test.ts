@@ -59,12 +59,13 @@ const ROOMS: [room: string, door: string[]][] = [
   ['store/fast.ts', ['fast.ts']],
   ['store/kept-bytes.ts', ['kept-bytes.ts']],
   ['store/remote/node', ['fetch.ts']],
-  ['store/remote', ['bucket.ts', 'exact-stream.ts', 'list-pages.ts', 'retry.ts']],
+  ['store/remote', ['bucket.ts', 'exact-stream.ts', 'list-pages.ts', 'parts.ts', 'retry.ts']],
   ['store/fs', ['directory.ts', 'file.ts', 'list.ts', 'range.ts', 'slices.ts', 'tails.ts', 'walk.ts']],
   ['store/s3', ['credentials.ts', 'list.ts', 'options.ts', 'wire.ts']],
   ['store/segments', ['listing.ts', 'lives.ts', 'pieces.ts', 'texts.ts']],
+  ['store/peer', ['hop.ts', 'wire.ts']],
   ['store/contract', ['keys.ts', 'list.ts', 'read.ts', 'suite.ts']],
-  ['store', ['contract.ts', 'fs.ts', 'memory.ts', 'r2.ts', 's3.ts', 'segments.ts']],
+  ['store', ['contract.ts', 'fs.ts', 'memory.ts', 'peer.ts', 'r2.ts', 's3.ts', 'segments.ts']],
   ['join', ['joins.ts', 'layout.ts', 'member-reads.ts', 'member.ts', 'members.ts']],
   ['log/error.ts', ['error.ts']],
   ['log/wall-clock.ts', ['wall-clock.ts']],
@@ -231,7 +232,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['routing.ts', ['routing.ts']],
   ['options.ts', ['options.ts']],
   ['app.ts', ['app.ts']],
-  ['fleet', ['compare.ts', 'fleet.ts', 'nodes.ts']],
+  ['fleet', ['compare.ts', 'fleet.ts', 'nodes.ts', 'peer.ts']],
   ['index.ts', ['index.ts']],
   ['client', ['body.ts', 'connect.ts', 'follow.ts', 'missing.ts', 'problem.ts', 'types.ts', 'web.ts']],
   ['client.ts', ['client.ts']],
@@ -351,7 +352,7 @@ describe('the house', () => {
   it('lets only the door and the entries know the app', () => {
     const knowing = files.filter((file) => importsOf(file).includes('app.ts'))
     for (const file of knowing)
-      expect(file === 'index.ts' || file === 'fleet/fleet.ts' || file.startsWith('entry/'), file).toBe(true)
+      expect(file === 'index.ts' || /^(fleet\/(fleet|node-apps)\.ts$|entry\/)/.test(file), file).toBe(true)
   })
 
   it('has a page that knows the client, and what is named here', () => {
@@ -370,7 +371,7 @@ describe('the house', () => {
   })
 
   it('has stores that do not know each other', () => {
-    for (const store of ['memory', 'fs', 's3', 'r2'])
+    for (const store of ['memory', 'fs', 's3', 'r2', 'peer'])
       for (const file of files.filter((file) => file.startsWith('store/')))
         expect(importsOf(file), file).not.toContain(`store/${store}.ts`)
   })

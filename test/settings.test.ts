@@ -73,6 +73,33 @@ const CASES: [keyof Settings, string, [string, unknown][]][] = [
     ],
   ],
   [
+    'peersFrom',
+    'peers-from',
+    [
+      ['http://db:9000', 'http://db:9000'],
+      ['https://db.example/state', 'https://db.example/state'],
+      ['http://[::1]:9000', 'http://[::1]:9000'],
+    ],
+  ],
+  [
+    'peerSelf',
+    'peer-self',
+    [
+      ['db-1', 'db-1'],
+      ['db_2', 'db_2'],
+      ['3.x', '3.x'],
+    ],
+  ],
+  [
+    'peerTokenFile',
+    'peer-token-file',
+    [
+      ['one', 'one'],
+      ['two', 'two'],
+      ['three', 'three'],
+    ],
+  ],
+  [
     'fleet',
     'fleet',
     [
@@ -410,8 +437,40 @@ describe('precedence', () => {
     expect((await load([])).sources[key]).toBe('default')
   })
 
+  it('takes peers as repeated flags, as a list, and as the one table', async () => {
+    const [one, two, three] = ['one', 'two', 'three'].map((id) => [id, `http://${id}:9000`] as const)
+    const text = ([id, url]: readonly [string, string]) => `${id}=${url}`
+    const env = { NODESTATE_PEERS: [two, three].map((peer) => text(peer!)).join(', ') }
+    const tree = { 'nodestate.toml': `[peers]\nthree = "${three![1]}"\n` }
+    const steps: [string[], Record<string, string>, unknown, string][] = [
+      [['--peer', text(one!), `--peer=${text(two!)}`], env, [one, two], 'flag'],
+      [[], env, [two, three], 'environment'],
+      [[], {}, [three], 'file'],
+    ]
+    for (const [argv, env, value, source] of steps) {
+      const { settings, sources } = await load(argv, env, tree)
+      expect([settings.peers, sources.peers]).toEqual([value, source])
+    }
+    const { settings } = await load([], {}, tree)
+    expect(effectiveToml(settings)).toMatch(/\n\[peers\]\nthree = "http:\/\/three:9000"\n$/)
+  })
+
+  it.each([
+    [['--peer', 'db-1'], {}, {}],
+    [['--peer', '../x=http://a'], {}, {}],
+    [['--peer', 'a=ftp://a'], {}, {}],
+    [['--peer', 'a=http://user:pass@a'], {}, {}],
+    [['--peer', 'a=http://a/?x=1'], {}, {}],
+    [[], { NODESTATE_PEERS: 'nonsense' }, {}],
+    [[], {}, { 'nodestate.toml': 'peers = ["a=http://a"]' }],
+    [[], {}, { 'nodestate.toml': '[peers]\na = 7' }],
+  ])('refuses the peers %j %j %j', async (argv, env, tree) => {
+    const { reason } = await fails(argv, env, tree as Record<string, string>)
+    expect(reason).toBe('usage')
+  })
+
   it('has a case for every setting; those about files have their own tests below', () => {
-    const covered = [...CASES.map(([, name]) => name), 'token', 'token-file', 'settings']
+    const covered = [...CASES.map(([, name]) => name), 'peers', 'token', 'token-file', 'settings']
     expect(covered.sort()).toEqual(ROWS.map((row) => row.name).sort())
   })
 

@@ -1,7 +1,7 @@
 import type { Grant } from '../access/grant.ts'
 import { Comparison, TooManyDifferences } from '../config/compare.ts'
 import { ValuesError, valuesIn } from '../config/values.ts'
-import { claim } from '../http/caller.ts'
+import { claim, refuseHop } from '../http/caller.ts'
 import { jsonResponse, textTag } from '../http/conditional.ts'
 import { bad, show } from '../http/params.ts'
 import { Problem, toProblem } from '../http/problem.ts'
@@ -12,9 +12,9 @@ import type { Lease } from '../limits/memory-budget.ts'
 import { inTurns } from '../limits/yield.ts'
 import { LogError } from '../log/error.ts'
 import { includeFilter } from '../log/files/include.ts'
-import { budgetOf, runInSlot } from '../log/view/context.ts'
+import { budgetOf, runInSlot, type ViewContext } from '../log/view/context.ts'
 import { ConfigError, maskedText } from '../node/config.ts'
-import { LARGEST_CONFIG } from '../node/home.ts'
+import { HomeError, LARGEST_CONFIG } from '../node/home.ts'
 import type { Query } from '../routes/parameters/read.ts'
 import { suggestion } from '../settings/suggestion.ts'
 import { byCodePoint, readText, type Store, StoreError } from '../store/store.ts'
@@ -23,9 +23,12 @@ import { type FleetNodes, unknownNode } from './nodes.ts'
 import { callCounter, NotAsked } from './state.ts'
 
 export interface CompareRoute {
-  store: Store
+  /** Null where all nodes live. */
+  store: Store | null
   nodes: FleetNodes
   homes: FleetHomes
+  /** What a comparison may cost. */
+  context: ViewContext
   /** Nodes that are read at once. @default 16 */
   atOnce?: number | undefined
   /** Requests to the store that one comparison may make. @default no limit */
@@ -41,6 +44,7 @@ export async function compareConfigs(
   route: CompareRoute,
   grant: Grant,
 ): Promise<Response> {
+  refuseHop(request)
   if (patterns.length === 0) throw bad('node', 'is missing; it must be an id, or a pattern such as db-*')
   const matches = matchesOf(patterns, await route.nodes.ids(grant))
   const ids = [...new Set(matches.flat())].sort(byCodePoint)
@@ -49,7 +53,7 @@ export async function compareConfigs(
   if (request.method === 'HEAD') return jsonResponse(request, '', null)
   claim(request)
   // All nodes share their limits.
-  const context = route.homes.context(ids[0]!, grant)
+  const { context } = route
   const budget = budgetOf(context, request.signal)
   const { missing, ...compared } = await runInSlot(context.scans, budget, () =>
     compare(ids, { route, budget, most: context.limits.answerBytes }),
@@ -119,32 +123,58 @@ interface Reading {
   spend(): void
 }
 
+interface StoredConfig {
+  /** Null if it is too large. */
+  text: string | null
+  size: number
+}
+
+/** The configuration of a node, from itself if it lives; null if it has none. */
+async function configOf(
+  { store, homes, nodes }: CompareRoute,
+  id: string,
+  signal: AbortSignal | undefined,
+): Promise<StoredConfig | null> {
+  const stored = async () => {
+    const read = store && (await readText(store, `${id}/config.toml`, LARGEST_CONFIG, { signal }))
+    return read && { text: read.text, size: read.entry.size }
+  }
+  const live = homes.live(id)
+  if (live === undefined) return stored()
+  try {
+    const text = await live.config()
+    return { text, size: text.length }
+  } catch (error) {
+    if (!(error instanceof StoreError) || !(await nodes.hasHome(id))) throw error
+    return stored()
+  }
+}
+
 /** Reads and adds a node; returns why it cannot be compared. */
 async function addNode(
   id: string,
-  { route: { store, nodes }, budget, comparison, memory, over, spend }: Reading,
+  { route, budget, comparison, memory, over, spend }: Reading,
 ): Promise<Reason | undefined> {
   if (!(await budget.step())) return 'budget'
   try {
     spend()
     const signal = budget.signalFor(over)
-    const reading = Promise.all([
-      nodes.state(id, spend),
-      readText(store, `${id}/config.toml`, LARGEST_CONFIG, { signal }),
-    ])
+    const reading = Promise.all([route.nodes.state(id, spend), configOf(route, id, signal)])
     if (!(await inTime(budget.clock, budget.millisLeft, reading))) return 'budget'
     const [state, config] = await reading
     if (state === undefined) return 'budget'
     if (config === null) return state && 'no-config'
-    if (state?.error?.startsWith('storage-')) return state.error
+    const isStored = route.homes.live(id) === undefined
+    if (isStored && state?.error?.startsWith('storage-')) return state.error
     if (config.text === null) return 'too-large'
-    budget.spend(config.entry.size)
+    budget.spend(config.size)
     const values = await inTurns(valuesIn(await maskedText(config.text, budget)))
     return comparison.add({ id, node: state?.node ?? null, values, memory }) ? undefined : 'budget'
   } catch (error) {
     budget.signal?.throwIfAborted()
     if (over.aborted || error instanceof NotAsked || error instanceof BudgetError) return 'budget'
     if (error instanceof ConfigError) return 'not-toml'
+    if (error instanceof HomeError) return error.code === 'config-too-large' ? 'too-large' : 'no-config'
     if (error instanceof ValuesError) return error.code
     if (error instanceof StoreError) return toProblem(error).code
     throw error

@@ -1,22 +1,30 @@
 import type { Context, Hono } from 'hono'
 import type { Grant } from '../access/grant.ts'
-import { type AppOptions, createApp, lokiHandler, SHARED_NAMES, sharedOf } from '../app.ts'
+import { createApp, lokiHandler, SHARED_NAMES, sharedOf } from '../app.ts'
 import { outOfScope } from '../http/auth.ts'
+import { isHop, refuseHop } from '../http/caller.ts'
 import { jsonResponse } from '../http/conditional.ts'
-import { BoundedMap } from '../limits/bounded-map.ts'
 import { once } from '../limits/once.ts'
-import { HomeError } from '../node/home.ts'
+import { logFiles } from '../log/files/files.ts'
+import { viewContext } from '../log/options.ts'
 import { checkOptions, type Names } from '../options.ts'
 import type { Query } from '../routes/parameters/read.ts'
-import { newHono, Routing, type RoutingOptions } from '../routing.ts'
+import { Routing, type RoutingOptions } from '../routing.ts'
 import type { Store } from '../store/store.ts'
-import { FleetHomes, KEPT_HOMES } from './homes.ts'
+import { FleetHomes, lokiSources } from './homes.ts'
+import { type CommonOptions, nodeApps, noStore, type SelfOptions } from './node-apps.ts'
 import { FleetNodes, isNodeId, unknownNode } from './nodes.ts'
+import { FleetPeers, livingNodes, type PeersSource } from './peers.ts'
+import { besideOwn, selfHome } from './self.ts'
 
-/** A fleet: a location with a home for each node, and the options that all node apps share. */
-export interface FleetOptions extends Omit<AppOptions, 'logs' | 'config' | 'versions' | 'node'> {
-  /** Where the homes are, a folder for each node: `db-4/ship.json`, `db-4/segments/…` */
-  store: Store
+/** A fleet: a location with a home for each node, or the nodes themselves, and the options that all node apps share. */
+export interface FleetOptions extends CommonOptions {
+  /** Where the homes are, a folder for each node: `db-4/ship.json`, `db-4/segments/…`. Needed unless there are peers. */
+  store?: Store | undefined
+  /** Nodes that run nodestate themselves, by address. One that also has a home is read from it when it does not answer. */
+  peers?: PeersSource | undefined
+  /** The node that the service runs on: without `node`, the service answers as this one. @default none */
+  self?: SelfOptions | undefined
   /** Nodes on a page of the list. @default 200, and 1,000 if a request wants that */
   pageNodes?: number | undefined
   /** Requests to the store that one list or comparison of nodes may make, where a platform limits them. @default no limit */
@@ -26,6 +34,8 @@ export interface FleetOptions extends Omit<AppOptions, 'logs' | 'config' | 'vers
 const NAMES: Names<FleetOptions> = {
   ...SHARED_NAMES,
   store: true,
+  peers: true,
+  self: true,
   pageNodes: true,
   listCalls: true,
 }
@@ -36,29 +46,36 @@ const PAGE = 200
  * with the same answers as a separate app, and with `loki` Loki's API over all nodes, where the label `node` is the id.
  */
 export function createFleet(options: FleetOptions): Hono {
-  checkOptions(options, NAMES, 'store')
-  const { store, pageNodes, listCalls, ...common } = options
+  checkOptions(options, NAMES, options.store === undefined && options.peers ? null : 'store')
+  const { store = null, peers = [], self: own, pageNodes, listCalls, ...common } = options
   const { follow = {} } = common
   const shared = sharedOf(common)
+  const { clock } = shared.limits
   const routing = new Routing({ ...common, page: rootPage(options.page) }, shared.access)
-  const observed = options.metrics?.store(store) ?? store
+  const observed = store && (options.metrics?.store(store) ?? store)
+  const self = own ? selfHome(own, { ...common.facts, onlineTime: clock.now() }) : null
+  const living = { peers: new FleetPeers(peers, clock), self }
   const nodes = new FleetNodes(observed, {
     include: options.include,
     atOnce: options.limits?.parallelReads,
     calls: listCalls,
     shared: follow && follow.shared !== false,
-    clock: shared.limits.clock,
+    clock,
+    living: livingNodes(living),
   })
-  const homes = new FleetHomes(options, shared.limits)
+  const homes = new FleetHomes(options, shared.limits, living)
 
   routing.addQuery('/api/v1/nodes', 'token', async (request, query, grant) => {
+    refuseHop(request)
     if (!grant.scopes.has('logs') && !grant.scopes.has('config')) throw outOfScope('logs')
     const { limit = PAGE, after = '' } = query
     const page = await nodes.page({ after, limit: Math.min(limit, pageNodes ?? limit) }, grant)
     return listNodes(request, page, query.limit)
   })
   const atOnce = options.limits?.parallelReads
-  const compare = { store: observed, nodes, homes, atOnce, calls: listCalls }
+  // All nodes share their limits.
+  const context = viewContext(logFiles(noStore()), options, shared.limits)
+  const compare = { store: observed, nodes, homes, context, atOnce, calls: listCalls }
   routing.addQuery('/api/v1/config/compare', 'config', async (request, query, grant) => {
     const { compareConfigs } = await import('./compare.ts')
     return compareConfigs(request, query, compare, grant)
@@ -70,30 +87,32 @@ export function createFleet(options: FleetOptions): Hono {
   })
   const { maxSize } = options.limits ?? {}
   for (const name of ['list', 'view', 'histogram', 'fields'] as const) {
-    const answer = async (request: Request, query: Query, grant: Grant) =>
-      (await logs()).answer(name, request, query, grant)
+    const answer = async (request: Request, query: Query, grant: Grant) => {
+      refuseHop(request)
+      return (await logs()).answer(name, request, query, grant)
+    }
     routing.addQuery(`/api/v1/log/${name}`, 'logs', answer, { max: { size: maxSize }, fleet: true })
   }
   if (options.loki) {
-    // A node is opened only when a query wants it.
-    const answerLoki = lokiHandler(options.loki, shared.limits.clock, async (grant) =>
-      (await nodes.ids(grant)).map((id) => ({
-        node: id,
-        get context() {
-          return homes.context(id, grant)
-        },
-      })),
+    const answerLoki = lokiHandler(options.loki, clock, async (grant) =>
+      lokiSources(homes, await nodes.ids(grant), grant),
     )
-    routing.add('/loki/*', 'logs', answerLoki)
+    routing.add('/loki/*', 'logs', (request, grant) => {
+      refuseHop(request)
+      return answerLoki(request, grant)
+    })
   }
-  routing.addService(observed)
+  // Whether the service is ready does not depend on other nodes.
+  routing.addService(observed ?? own?.logs ?? noStore())
 
-  const appOf = nodeApps(common, { nodes, homes, shared })
+  const answerNode = nodeApps(common, { nodes, homes, shared, own })
   const toNode = (c: Context): Response | Promise<Response> => {
     const [, above = '', part = '', rest = ''] = /^(.*?\/nodes\/)([^/]+)(.*)$/.exec(c.req.path) ?? []
     const id = decoded(part)
-    if (isNodeId(id)) return appOf(id, above + part).fetch(c.req.raw, c.env)
-    const noNode = () => {
+    const isLoop = isHop(c.req.raw) && id !== own?.id
+    if (isNodeId(id) && !isLoop) return answerNode(id, above + part, c.req.raw, c.env)
+    const noNode = (request: Request) => {
+      refuseHop(request)
       throw unknownNode()
     }
     const needs = /^\/(api|loki)\//.test(rest) ? 'token' : 'nothing'
@@ -102,7 +121,9 @@ export function createFleet(options: FleetOptions): Hono {
   routing.app.all('/nodes/:id', toNode)
   routing.app.all('/nodes/:id/*', toNode)
   routing.addUnknown('There is nothing at this path; see /api/v1/nodes and /nodes/ID/api/v1/log/list.')
-  return routing.app
+  if (own === undefined) return routing.app
+  const { id: _, ...node } = own
+  return besideOwn(routing.app, createApp({ ...common, ...node }, shared))
 }
 
 /** The same page as a node's, marked so that it shows the nodes and asks for no configuration and no logs. */
@@ -113,35 +134,6 @@ function rootPage(page: RoutingOptions['page']): NonNullable<RoutingOptions['pag
     const marked = html.replace('<div id="page">', '<div id="page" data-fleet>')
     return { ...rest, html: marked, etag: etag.replace(/"$/, '-fleet"') }
   }
-}
-
-/** The apps of nodes, each made for the first request to it, at the path where it is mounted. */
-function nodeApps(
-  common: Omit<AppOptions, 'logs' | 'config' | 'versions' | 'node'>,
-  { nodes, homes, shared }: { nodes: FleetNodes; homes: FleetHomes; shared: ReturnType<typeof sharedOf> },
-): (id: string, mount: string) => Hono {
-  const apps = new BoundedMap<string, Hono>(KEPT_HOMES)
-  return (id, mount) =>
-    apps.use(mount, () => {
-      // Only clients with a token learn whether a node exists.
-      const access = async (headers: Headers, bindings: unknown) => {
-        const grant = await shared.access(headers, bindings)
-        await nodes.require(id, grant)
-        return { ...grant, nodes: null }
-      }
-      const { node: inFile, ...home } = homes.home(id)
-      // As in the list: a shipper may describe a node whose home has no node.json.
-      const node = () =>
-        inFile().catch(async (error) => {
-          const isMissing = error instanceof HomeError && error.code === 'missing-object'
-          const known = isMissing && (await nodes.state(id, () => {}))?.node
-          if (known) return known
-          throw error
-        })
-      const facts = { ...common.facts, hostName: id }
-      const app = createApp({ ...common, ...home, node, facts }, { limits: shared.limits, access })
-      return newHono().route(mount, app)
-    })
 }
 
 /** `GET /api/v1/nodes`: the nodes by id, a page at a time. */

@@ -4,22 +4,38 @@ import { type FilesOptions, logFiles } from '../log/files/files.ts'
 import { narrowFiles } from '../log/files/narrow.ts'
 import { type LogOptions, type ProcessLimits, viewContext } from '../log/options.ts'
 import { stemOf } from '../log/rotated/names.ts'
+import { parseZone } from '../log/time.ts'
 import type { ViewContext } from '../log/view/context.ts'
+import type { LokiSource } from '../loki/files.ts'
 import { HOME_LOGS, type Home, openHome } from '../node/home.ts'
+import type { VersionSource } from '../node/versions.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import { segmentStore, TextCache } from '../store/segments.ts'
-import type { Store } from '../store/store.ts'
+import { type Store, StoreError } from '../store/store.ts'
 import { folderStore } from './folder.ts'
 
 export interface HomesOptions extends LogOptions, Omit<FilesOptions, 'follow'> {
-  store: Store
+  /** Where the homes are; absent where all nodes are peers. */
+  store?: Store | undefined
   include?: readonly string[] | undefined
   metrics?: Metrics | undefined
 }
 
 /** What a node has: its logs, its configuration and its description. */
-export interface FleetHome extends Home {
+export interface FleetHome extends Omit<Home, 'versions'> {
   logs: Store
+  versions: VersionSource
+}
+
+/** A peer, as far as its logs are concerned. */
+interface LivingPeer extends FleetHome {
+  zone(): Promise<string | null>
+}
+
+/** The nodes that live: peers, and the node that the service itself runs on. */
+interface LivingHomes {
+  peers: { get(id: string): LivingPeer | undefined }
+  self: (FleetHome & { id: string }) | null
 }
 
 /** How many files of one home are held in memory: a list of many nodes holds those of many. */
@@ -36,15 +52,32 @@ export class FleetHomes {
   readonly #cache: TextCache
   readonly #homes = new BoundedMap<string, FleetHome>(KEPT_HOMES)
   readonly #contexts = new BoundedMap<string, ViewContext>(KEPT_HOMES)
+  /** By peer: one whose address changed is another. */
+  readonly #live = new WeakMap<FleetHome, { zone: string | null; context: ViewContext }>()
+  readonly #living: LivingHomes
 
-  constructor(options: HomesOptions, limits: ProcessLimits) {
+  constructor(options: HomesOptions, limits: ProcessLimits, living: LivingHomes) {
     this.#options = options
     this.#limits = limits
+    this.#living = living
     this.#cache = new TextCache(options.limits?.memory)
   }
 
+  /** The node itself if it lives; undefined if there is only its copy in the bucket. */
+  live(id: string): FleetHome | undefined {
+    const { self, peers } = this.#living
+    return self?.id === id ? self : peers.get(id)
+  }
+
+  get hasStore(): boolean {
+    return this.#options.store !== undefined
+  }
+
+  /** The home of a node in the bucket. */
   home(id: string): FleetHome {
-    const { store, follow = {} } = this.#options
+    const { follow = {} } = this.#options
+    const { store } = this.#options
+    if (store === undefined) throw new StoreError('unavailable', 'There is no bucket with a copy of the node')
     return this.#homes.use(id, () => {
       const folder = folderStore(store, `${id}/`)
       const mirror = folderStore(store, `${id}/${HOME_LOGS}/`)
@@ -59,17 +92,77 @@ export class FleetHomes {
     })
   }
 
-  /** What views of a node's logs need, with the files that a token may see. All nodes share their limits. */
-  context(id: string, { files: patterns }: Pick<Grant, 'files'>): ViewContext {
-    const context = this.#contexts.use(id, () => {
-      const { metrics, include } = this.#options
-      const { logs } = this.home(id)
-      const files = logFiles(metrics?.store(logs) ?? logs, include, {
-        ...this.#options,
-        mostListed: MOST_LISTED,
-      })
-      return viewContext(files, this.#options, this.#limits)
-    })
-    return patterns === null ? context : { ...context, files: narrowFiles(context.files, patterns) }
+  /**
+   * What views of a node's logs need, with the files that a token may see. All nodes share their limits. Throws a
+   * StoreError if a peer does not say in which zone its times are.
+   */
+  async context(id: string, grant: Pick<Grant, 'files'>): Promise<ViewContext> {
+    const home = this.live(id)
+    if (home === undefined) return this.copy(id, grant)
+    const zone = await this.zone(id)
+    const known = this.#live.get(home)
+    if (known?.zone === zone) return narrowed(known.context, grant)
+    // A peer decides which files it shows, and whether it joins them.
+    const own = home === this.#living.self ? {} : { nested: true, join: false }
+    const options = { ...this.#options, ...own, ...(zone !== null && { timezone: zone }) }
+    const context = this.#contextOf(home, options)
+    this.#live.set(home, { zone, context })
+    return narrowed(context, grant)
   }
+
+  /** The same of the copy in the bucket. */
+  copy(id: string, grant: Pick<Grant, 'files'>): ViewContext {
+    return narrowed(
+      this.#contexts.use(id, () => this.#contextOf(this.home(id), this.#options)),
+      grant,
+    )
+  }
+
+  /** The zone of a peer's times; null for the one of this service. */
+  async zone(id: string): Promise<string | null> {
+    const { self, peers } = this.#living
+    const zone = self?.id === id ? null : ((await peers.get(id)?.zone()) ?? null)
+    return zone !== null && parseZone(zone) === null ? null : zone
+  }
+
+  /** Logs of which every call fails. */
+  failing(error: StoreError): ViewContext {
+    const fail = () => Promise.reject(error)
+    const list: Store['list'] = () => ({ [Symbol.asyncIterator]: () => ({ next: fail }) })
+    return viewContext(logFiles({ list, stat: fail, read: fail }), this.#options, this.#limits)
+  }
+
+  #contextOf({ logs }: FleetHome, options: HomesOptions): ViewContext {
+    const { metrics, include } = options
+    const files = logFiles(metrics?.store(logs) ?? logs, include, { ...options, mostListed: MOST_LISTED })
+    return viewContext(files, options, this.#limits)
+  }
+}
+
+/** The nodes as sources of Loki's API. One in a bucket is opened only when a query wants it. */
+export async function lokiSources(
+  homes: FleetHomes,
+  ids: readonly string[],
+  grant: Pick<Grant, 'files'>,
+): Promise<LokiSource[]> {
+  return Promise.all(
+    ids.map(async (node) => {
+      const stored = {
+        node,
+        get context() {
+          return homes.copy(node, grant)
+        },
+      }
+      if (homes.live(node) === undefined) return stored
+      const context = await homes.context(node, grant).catch((error) => {
+        if (error instanceof StoreError) return homes.failing(error)
+        throw error
+      })
+      return { node, context }
+    }),
+  )
+}
+
+function narrowed(context: ViewContext, { files: patterns }: Pick<Grant, 'files'>): ViewContext {
+  return patterns === null ? context : { ...context, files: narrowFiles(context.files, patterns) }
 }

@@ -1,7 +1,6 @@
 import type { Grant } from '../access/grant.ts'
 import { claim } from '../http/caller.ts'
 import { bad } from '../http/params.ts'
-import { noteHeader } from '../http/sliced.ts'
 import { each } from '../limits/each.ts'
 import { LogError } from '../log/error.ts'
 import { includeFilter } from '../log/files/include.ts'
@@ -90,12 +89,11 @@ export class FleetLogs {
     const { ids, missing } = await this.#nodes(query, grant, this.#options.mostListed)
     const notes = new Set<string>()
     let left = query.detail ? MOST_DETAILED : MOST_FILES
-    const { found } = await this.#each({ ids, grant, missing }, async (node) => {
+    const { found, isCopy } = await this.#each({ ids, grant, missing }, async (node, context) => {
       if (left <= 0) {
         notes.add('list-cut')
         return []
       }
-      const context = this.#options.homes.context(node, grant)
       const { entries: all, note, isCut } = await context.files.list(signal)
       const listed = query.prefix === undefined ? all : all.filter(({ key }) => key.startsWith(query.prefix!))
       const entries = listed.slice(0, Math.max(0, left))
@@ -108,7 +106,7 @@ export class FleetLogs {
       if (!complete) notes.add('detail-incomplete')
       return files.map((file) => ({ node, ...file }))
     })
-    return mergedJson(request, found.flat(), { ...sourceHeaders({ missing }), ...noteHeader(notes) })
+    return mergedJson(request, found.flat(), sourceHeaders({ missing, isCopy }, notes))
   }
 
   #detailerOf(context: ViewContext): Detailer {
@@ -118,13 +116,13 @@ export class FleetLogs {
   }
 
   async #pick(query: Query, grant: Grant, signal: AbortSignal): Promise<Sources> {
-    const { homes, options } = this.#options
+    const { options } = this.#options
     const most = options.limits?.sources ?? MOST_SOURCES
     const files = query.files ?? [query.file!]
     const { ids, missing } = await this.#nodes(query, grant, most)
     const unlisted: Missing[] = []
-    const { found, settled } = await this.#each({ ids, grant, missing: unlisted }, (node) =>
-      pickSources({ node, context: homes.context(node, grant) }, files, signal),
+    const { found, ...rest } = await this.#each({ ids, grant, missing: unlisted }, (node, context) =>
+      pickSources({ node, context }, files, signal),
     )
     missing.push(...unlisted)
     const picked: Picked = {
@@ -133,31 +131,48 @@ export class FleetLogs {
       matched: new Set(found.flatMap(({ matched }) => [...matched])),
     }
     checkPicked(picked, files, most)
-    return { ...picked, settled, unlisted: unlisted.map(({ name }) => name) }
+    return { ...picked, ...rest, unlisted: unlisted.map(({ name }) => name) }
   }
 
-  /** Asks nodes; one whose storage does not answer is named. Throws if none answers. */
-  async #each<T>({ ids, grant, missing }: Asked, ask: (id: string) => Promise<T>) {
+  /** Asks nodes; one whose storage does not answer is named, unless it has a copy. Throws if none answers. */
+  async #each<T>({ ids, grant, missing }: Asked, ask: (id: string, context: ViewContext) => Promise<T>) {
+    const { homes, nodes } = this.#options
     const answers = new Map<string, T>()
+    const copies = new Set<string>()
+    const askOne = async (id: string) => {
+      try {
+        return await ask(id, await homes.context(id, grant))
+      } catch (error) {
+        const isDead = error instanceof StoreError && homes.live(id) !== undefined
+        if (!isDead || !(await nodes.hasHome(id))) throw error
+        const answer = await ask(id, homes.copy(id, grant))
+        copies.add(id)
+        return answer
+      }
+    }
     const asked = each(ids, AT_ONCE, async (id) => {
       try {
-        answers.set(id, await ask(id))
+        answers.set(id, await askOne(id))
       } catch (error) {
         if (!(error instanceof StoreError || error instanceof LogError)) throw error
         missing.push({ name: id, error })
       }
     })
-    const [{ absent, settled }] = await Promise.all([this.#options.nodes.states(ids, grant), asked])
+    const stored = ids.filter((id) => homes.live(id) === undefined)
+    const [first] = await Promise.all([nodes.states(stored, grant), asked])
+    // Which of the others are copies is known only now.
+    const { absent, settled } =
+      copies.size === 0 ? first : await nodes.states([...stored, ...copies], grant, copies)
     const present = ids.filter((id) => answers.has(id) && !absent.has(id))
     if (present.length === 0 && missing.length > 0) throw missing.at(-1)!.error
-    return { found: present.map((id) => answers.get(id)!), settled }
+    return { found: present.map((id) => answers.get(id)!), settled, isCopy: copies.size > 0 }
   }
 
   async #nodes({ node: wanted = [] }: Query, grant: Grant, most: number) {
     const { nodes } = this.#options
     if (wanted.length === 0)
       throw bad('node', 'is missing; it must be the id of a node, a pattern such as db-*, or * for all')
-    const all = await nodes.ids(grant)
+    const all = wanted.some(mayBePattern) ? await nodes.ids(grant) : []
     const ids = new Set<string>()
     const missing: Missing[] = []
     for (const value of new Set(wanted)) {

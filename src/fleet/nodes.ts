@@ -23,7 +23,20 @@ export interface NodesOptions {
   shared?: boolean | undefined
   /** @default the system's */
   clock?: Clock | undefined
+  /** The nodes that live; the others are in the store. @default none */
+  living?: LivingNodes | undefined
 }
+
+/** The nodes of a fleet that live. */
+export interface LivingNodes {
+  ids(): readonly string[]
+  /** What a living node says; undefined if there is none with this id. */
+  state(id: string): Promise<HomeState> | undefined
+  /** How far its clock is ahead of this one's, in milliseconds; null if that is not known. */
+  offset(id: string): number | null
+}
+
+const NOBODY: LivingNodes = { ids: () => [], state: () => undefined, offset: () => null }
 
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
 /** How long a list may take. What is not known by then says so. */
@@ -62,8 +75,10 @@ interface Asking {
 
 /** The nodes of a fleet: one LIST for their names and one GET for each, every five seconds at most. */
 export class FleetNodes {
-  readonly #store: Store
-  readonly #home: ReturnType<typeof homeReader>
+  /** Null where all nodes live. */
+  readonly #store: Store | null
+  readonly #home: ReturnType<typeof homeReader> | null
+  readonly #living: LivingNodes
   readonly #options: NodesOptions
   readonly #clock: Clock
   readonly #included: (name: string) => boolean
@@ -72,11 +87,12 @@ export class FleetNodes {
   #ids: { ids: string[]; at: number } | null = null
   #listing: Promise<string[]> | null = null
 
-  constructor(store: Store, options: NodesOptions = {}) {
+  constructor(store: Store | null, options: NodesOptions = {}) {
     this.#store = store
+    this.#living = options.living ?? NOBODY
     this.#options = options
     this.#clock = options.clock ?? systemClock
-    this.#home = homeReader(store, this.#clock)
+    this.#home = store && homeReader(store, this.#clock)
     this.#included = includeFilter(options.include ?? [])
     this.#asking = this.#newAsking()
   }
@@ -84,7 +100,15 @@ export class FleetNodes {
   /** The names that may be nodes and that a token may see, by one LIST. */
   async ids(grant: Pick<Grant, 'nodes'>): Promise<string[]> {
     const sees = nodeFilter(grant)
-    return (await this.#list()).filter(sees)
+    const stored = await this.#list()
+    const living = this.#living.ids()
+    const all = living.length === 0 ? stored : [...new Set([...stored, ...living])].sort(byCodePoint)
+    return all.filter(sees)
+  }
+
+  /** Whether the store has a home of this name: of a peer, its copy. */
+  async hasHome(id: string): Promise<boolean> {
+    return (await this.#list().catch((): string[] => [])).includes(id)
   }
 
   /** A page of the nodes that a token may see, by id, and the id that the next one follows; null when there is none. */
@@ -111,18 +135,21 @@ export class FleetNodes {
 
   /**
    * Which of these folders are no homes, and up to when the others have shipped all that a token may see of their logs:
-   * ISO 8601 with seconds, or null if no shipper says so or one does not say enough.
+   * ISO 8601 with seconds, or null if no shipper says so or one does not say enough. Of the peers, only those whose
+   * copies were read count.
    */
   async states(
     ids: readonly string[],
     grant: Grant,
+    copies: ReadonlySet<string> = new Set(),
   ): Promise<{ absent: ReadonlySet<string>; settled: string | null }> {
     const lags = await this.#lags(ids, grant, PATIENCE_MS)
     const absent = new Set(ids.filter((id) => this.#known.get(id)?.state === null))
     let settled = Number.POSITIVE_INFINITY
     for (const id of ids) {
-      const { shipped } = this.#known.get(id)?.state ?? NOTHING
-      if (!shipped) continue
+      const { shipped, live } = this.#known.get(id)?.state ?? NOTHING
+      if (copies.has(id) && !shipped) return { absent, settled: null }
+      if (!shipped || (live !== undefined && !copies.has(id))) continue
       const lag = lags.get(id)
       if (!lag) return { absent, settled: null }
       settled = Math.min(settled, Math.max(0, shipped.at - 1000 * lag.seconds))
@@ -135,6 +162,7 @@ export class FleetNodes {
   /** Throws the problem `unknown-node` unless there is a node of this id for a token. */
   async require(id: string, grant: Pick<Grant, 'nodes'>): Promise<void> {
     if (nodeFilter(grant)(id)) {
+      if (this.#living.ids().includes(id)) return
       await inTime(this.#clock, PATIENCE_MS, this.#ask([id], PRESENCE))
       // One that cannot be asked counts as one, so that its failure is not hidden.
       if (this.#known.get(id)?.state !== null) return
@@ -155,6 +183,7 @@ export class FleetNodes {
 
   async #listNow(): Promise<string[]> {
     const ids: string[] = []
+    if (this.#store === null) return ids
     for await (const { key, folder } of this.#store.list('', { shallow: true, folders: true }))
       if (folder && isNodeId(key.slice(0, -1))) ids.push(key.slice(0, -1))
     // A storage lists `a-b/` before `a/`.
@@ -185,7 +214,7 @@ export class FleetNodes {
       .run(async () => {
         // A disk answers at once: a thousand homes would hold up everyone else.
         if (isTurnOver()) await yieldToEventLoop()
-        const state = await this.#home.state(id, this.#known.get(id)?.state, spend)
+        const state = await this.#stateOf(id, spend)
         this.#known.delete(id)
         this.#known.set(id, { state, at: this.#clock.elapsed() })
       })
@@ -195,6 +224,17 @@ export class FleetNodes {
       .finally(() => running.delete(id))
     running.set(id, ask)
     return ask
+  }
+
+  /** What a living node says; of one that does not answer, what its copy says. */
+  async #stateOf(id: string, spend: () => void): Promise<HomeState | null> {
+    const last = this.#known.get(id)?.state
+    const stored = async () => (this.#home ? this.#home.state(id, last, spend) : null)
+    const live = await this.#living.state(id)
+    if (live === undefined) return stored()
+    if (live.error === null || !(await this.hasHome(id))) return live
+    const copy = await stored()
+    return copy ? { ...copy, live: false } : live
   }
 
   /**
@@ -210,7 +250,7 @@ export class FleetNodes {
     const again = new Map<string, LogLag[] | null>()
     const cut = sees === null ? [] : ids.filter((id) => stateOf(id)?.logs === null)
     const rereads = each(cut, this.#atOnce, async (id) => {
-      again.set(id, await this.#home.lags(id, spend).catch(() => null))
+      again.set(id, (await this.#home?.lags(id, spend).catch(() => null)) ?? null)
     })
     if (cut.length > 0) await inTime(this.#clock, patience - (this.#clock.elapsed() - start), rereads)
     const lags = new Map<string, Lag>()
@@ -227,7 +267,8 @@ export class FleetNodes {
   #show(id: string, grant: Grant, lags: ReadonlyMap<string, Lag>): FleetNode | null {
     const known = this.#known.get(id)
     if (known?.state === null) return null
-    const { node, shipped, counts, error } = known?.state ?? NOTHING
+    const { node, shipped, counts, error, live } = known?.state ?? NOTHING
+    const isPeer = this.#living.ids().includes(id)
     const ofLogs = {
       shipped: shipped && new Date(shipped.at).toISOString(),
       age: shipped && Math.round((shipped.age + Math.max(0, this.#clock.elapsed() - known!.at)) / 1000),
@@ -239,6 +280,7 @@ export class FleetNodes {
       node: grant.scopes.has('config') ? node : null,
       described: node !== null,
       ...(grant.scopes.has('logs') ? ofLogs : NO_LOGS),
+      ...(isPeer && { live: live ?? false, clock: this.#living.offset(id) }),
       error,
     }
   }

@@ -29,6 +29,8 @@ export interface HomeState {
   counts: NonNullable<Heartbeat['counts']> | null
   /** The code of the problem that kept it from being read. */
   error: string | null
+  /** Of a node that is a peer: whether it answered. */
+  live?: boolean
   /** The object that is not valid: it is not read again until it changes. */
   bad?: { key: string; etag: string }
 }

@@ -1,5 +1,7 @@
 import { setOwner } from '../limits/concurrency-limit.ts'
+import { HOP } from '../store/peer/hop.ts'
 import { addressOf, networkOf } from './peer.ts'
+import { Problem } from './problem.ts'
 
 /** Kept on the request itself, which is cheaper than a WeakMap. */
 const NAME = Symbol('name')
@@ -25,4 +27,23 @@ export function claim(request: Request & Called, signal: AbortSignal = request.s
   const address = name === undefined ? addressOf(request[BINDINGS]) : null
   if (name !== undefined) setOwner(signal, `token ${name}`)
   else if (address !== null) setOwner(signal, `address ${networkOf(address)}`)
+}
+
+/** Whether a request came from a coordinator: it is answered from the node's own logs only. */
+export function isHop({ headers }: Request): boolean {
+  return headers.has(HOP)
+}
+
+/** Throws if a coordinator asks for other nodes: two that name each other would ask for ever. */
+export function refuseHop(request: Request): void {
+  if (isHop(request))
+    throw new Problem('loop', 'This request came from a coordinator; ask this service for its own logs only.')
+}
+
+/** An answer without a parameter that a coordinator gave would be a wrong one. */
+export function unknownToHop(): Problem {
+  return new Problem(
+    'bad-parameter',
+    'This version does not know one of the parameters, and a coordinator must not take its answer for one that does; ask without it.',
+  )
 }

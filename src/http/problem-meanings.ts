@@ -36,6 +36,7 @@ export const MEANINGS: Record<ProblemCode, string> = {
   'bad-archive': 'a compressed file is broken',
   'bad-segment': 'a shipped segment of a log is damaged',
   'missing-segment': 'a shipped segment of a log is missing',
+  loop: 'a request that came from a coordinator asks for other nodes; ask for the logs of this node only',
   'storage-unavailable':
     'the log directory, the configuration file or the bucket is missing or does not answer',
   'storage-denied': 'the service is not allowed to read its data',

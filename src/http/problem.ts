@@ -36,6 +36,7 @@ export const PROBLEMS = {
   'bad-segment': [502, 'A segment of the log is damaged'],
   'missing-segment': [502, 'A part of the log is missing'],
   unsupported: [501, 'Not supported by this runtime'],
+  loop: [508, 'The coordinators name each other'],
   'storage-unavailable': [503, 'The storage does not answer'],
   'storage-denied': [503, 'The storage denies access'],
   'storage-throttled': [503, 'The storage is throttling requests'],

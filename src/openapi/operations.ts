@@ -35,7 +35,7 @@ export interface Operation {
 /** Problems that any request under /api/ may get. */
 const ANY: ProblemCode[] = ['unauthorized', 'forbidden', 'unknown-host', 'too-many-failures', 'internal']
 /** Below `/nodes/{id}/` of a fleet, there may be no such node. */
-const API: ProblemCode[] = [...ANY, 'unknown-node']
+const API: ProblemCode[] = [...ANY, 'unknown-node', 'loop']
 const STORAGE: ProblemCode[] = [
   'storage-unavailable',
   'storage-denied',

@@ -94,28 +94,34 @@ const CONFIG_COMPARISON = object({
   ),
 })
 
-const FLEET_NODE = object({
-  id: text("The name of the node's home."),
-  node: {
-    ...NODE,
-    type: ['object', 'null'],
-    description: 'The description of the node; null without the scope `config`.',
-  } as const,
-  described: flag('Whether its home describes the node.'),
-  shipped: textOrNull(
-    'When its shipper last wrote, ISO 8601. This, `age`, `lag`, `errors`, `warnings` and `lastLine` are null without the scope `logs`.',
-  ),
-  age: integerOrNull("Seconds since then, by the storage's clock."),
-  lag: integerOrNull("Bytes that are only on the node's disk, in the files that the token may see."),
-  errors: integerOrNull(
-    'Errors in the last hour, by the times of the records, in the files that the token may see.',
-  ),
-  warnings: integerOrNull('Warnings in the last hour.'),
-  lastLine: integerOrNull('When the last record was written, in milliseconds since the Unix epoch.'),
-  error: textOrNull(
-    'The code of the problem that kept the home from being read, or `not-asked` if there was no time to ask.',
-  ),
-})
+const FLEET_NODE = object(
+  {
+    id: text("The name of the node's home."),
+    node: {
+      ...NODE,
+      type: ['object', 'null'],
+      description: 'The description of the node; null without the scope `config`.',
+    } as const,
+    described: flag('Whether its home describes the node.'),
+    shipped: textOrNull(
+      'When its shipper last wrote, ISO 8601. This, `age`, `lag`, `errors`, `warnings` and `lastLine` are null without the scope `logs`.',
+    ),
+    age: integerOrNull("Seconds since then, by the storage's clock."),
+    lag: integerOrNull("Bytes that are only on the node's disk, in the files that the token may see."),
+    errors: integerOrNull(
+      'Errors in the last hour, by the times of the records, in the files that the token may see.',
+    ),
+    warnings: integerOrNull('Warnings in the last hour.'),
+    lastLine: integerOrNull('When the last record was written, in milliseconds since the Unix epoch.'),
+    error: textOrNull(
+      'The code of the problem that kept the home from being read, or `not-asked` if there was no time to ask.',
+    ),
+  },
+  {
+    live: flag('Only of a peer: whether it answers.'),
+    clock: integerOrNull("Only of a peer: milliseconds that its clock is ahead of the coordinator's."),
+  },
+)
 
 const FILE_FIELDS = {
   name: text('Name of the log file.'),

@@ -31,9 +31,11 @@ export async function readSettingsFile(
       )
     }
     const from = `${key} in ${name}`
-    const value = row.list
-      ? (Array.isArray(raw) ? raw : [raw]).map((item) => parseTomlValue(row, item, from))
-      : parseTomlValue(row, raw, from)
+    const value = row.table
+      ? parseTable(row, raw, from)
+      : row.list
+        ? (Array.isArray(raw) ? raw : [raw]).map((item) => parseTomlValue(row, item, from))
+        : parseTomlValue(row, raw, from)
     given.set(row.name, { value, from, source: 'file' })
   }
   return given
@@ -63,6 +65,18 @@ export async function readToken({ value, from }: Given, readFile: ReadFile): Pro
   const found = is.token.parse(content.replace(/\r?\n$/, ''))
   if (found !== null) return found
   throw new SettingsError('file', `Cannot use the ${what}: the token must be ${is.token.allowed}.`)
+}
+
+/** A table as the list of its keys and values. */
+function parseTable(row: Row, raw: unknown, from: string): unknown[] {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw) || raw instanceof Date)
+    throw new SettingsError(
+      'usage',
+      `Cannot use ${from}: it must be a table [${row.name}] with a line for each.`,
+    )
+  return Object.entries(raw).map(([key, value]) =>
+    parseTomlValue(row, `${key}=${value}`, `${key} in ${from}`),
+  )
 }
 
 function unreadable(what: string, error: unknown): SettingsError {

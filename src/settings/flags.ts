@@ -1,28 +1,30 @@
 import * as is from './kinds.ts'
 import { parse } from './read.ts'
-import { type Layer, namesOf, type Row } from './row.ts'
+import { flagName, type Layer, namesOf, type Row } from './row.ts'
 import type { CommandLine, Flag } from './usage.ts'
 
 /** The flags of settings: a switch may have a value (`--page=off`), and `--no-page` turns it off. */
 export function flagsOf(rows: readonly Row[]): Flag[] {
   return rows
     .filter((row) => row.flag !== false)
-    .flatMap(({ name, kind, value = kind.value, list, help }): Flag[] =>
-      kind === is.boolean
+    .flatMap(({ kind, value = kind.value, list, help, ...row }): Flag[] => {
+      const name = flagName(row)
+      return kind === is.boolean
         ? [
             { name, value: 'BOOLEAN', bare: 'true', help },
             { name: `no-${name}`, negates: name, help },
           ]
-        : [{ name, value: value!, list, help, expects: `it must be ${kind.allowed}` }],
-    )
+        : [{ name, value: value!, list, help, expects: `it must be ${kind.allowed}` }]
+    })
 }
 
 /** The settings that a command line gives. Throws a SettingsError. */
 export function readFlags(rows: readonly Row[], { flags }: CommandLine): Layer {
   const given: Layer = new Map()
   for (const row of rows) {
-    const from = `--${row.name}`
-    const values = flags.get(row.name)?.map((value) => parse(row, value, from))
+    const name = flagName(row)
+    const from = `--${name}`
+    const values = flags.get(name)?.map((value) => parse(row, value, from))
     if (values) given.set(row.name, { value: row.list ? values : values[0], from, source: 'flag' })
   }
   return given

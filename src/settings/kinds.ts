@@ -79,6 +79,29 @@ export const address: Kind<string> = {
   parse: (value) => (isIPv4(value) || isIPv6(value) ? value : null),
 }
 
+/** A node and where it is. */
+export const peer: Kind<readonly [id: string, url: string]> = {
+  allowed: 'an id, = and an address, such as db-1=http://db-1:9000',
+  value: 'ID=URL',
+  parse(value) {
+    const [, id = '', url = ''] = /^([^=]*)=(.*)$/s.exec(value) ?? []
+    return nodeId.parse(id) !== null && isServiceUrl(url) ? [id, url] : null
+  },
+}
+
+export const nodeId: Kind<string> = {
+  allowed: 'an id of letters, digits, dots, dashes and underscores, such as db-1',
+  value: 'ID',
+  parse: (value) => (/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(value) ? value : null),
+}
+
+/** Where a service is; its path may be set, its user may not. */
+export const serviceUrl: Kind<string> = {
+  allowed: 'an address such as http://db:9000, without a user and a query',
+  value: 'URL',
+  parse: (value) => (isServiceUrl(value) ? value : null),
+}
+
 /** A web origin as browsers send it: `https://console.example:8443`; `*` names all. */
 export const origin: Kind<string> = {
   allowed: 'an origin such as https://console.example:8443, without a path, or * for all',
@@ -133,6 +156,12 @@ function integer(value: string, least: number, most?: number): Kind<number> {
     },
     toml: 'number',
   }
+}
+
+function isServiceUrl(value: string): boolean {
+  if (!/^https?:\/\//i.test(value) || CONTROL.test(value) || !URL.canParse(value)) return false
+  const { username, password, search, hash } = new URL(value)
+  return username === '' && password === '' && search === '' && hash === ''
 }
 
 function isIPv4(value: string): boolean {

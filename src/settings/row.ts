@@ -18,6 +18,8 @@ export interface Row {
   flag?: false
   /** Without it something is open: an empty variable, as templates leave them, is then refused instead of ignored. */
   protects?: true
+  /** A table in TOML, whose keys and values are the parts of `KEY=VALUE` elsewhere; its flag is named in the singular. */
+  table?: true
   /** False for `settings`, which cannot appear in the file that it names. */
   toml?: false
 }
@@ -25,11 +27,16 @@ export interface Row {
 /** The flag, the variable or the key of a setting; null if it has none. */
 export function namesOf(row: Row): { flag: string | null; env: string; toml: string | null; key: string } {
   return {
-    flag: row.flag === false ? null : `--${row.default === true ? 'no-' : ''}${row.name}`,
+    flag: row.flag === false ? null : `--${row.default === true ? 'no-' : ''}${flagName(row)}`,
     env: `NODESTATE_${row.name.toUpperCase().replaceAll('-', '_')}`,
     toml: row.toml === false ? null : row.name,
     key: row.name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
   }
+}
+
+/** What the flag of a setting is called, without its dashes. */
+export function flagName({ name, table }: Pick<Row, 'name' | 'table'>): string {
+  return table ? name.replace(/s$/, '') : name
 }
 
 type Camel<N extends string> = N extends `${infer A}-${infer B}` ? `${A}${Capitalize<Camel<B>>}` : N

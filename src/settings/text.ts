@@ -21,11 +21,15 @@ The token itself can be given as NODESTATE_TOKEN. Without --logs, nodestate crea
 /** The settings as TOML that `--settings` accepts; unset ones are left out and secrets are masked. */
 export function effectiveToml(settings: Settings): string {
   const lines = ['# The settings that this service runs with.']
+  const tables: string[] = []
   for (const row of ROWS) {
     const { key, toml } = namesOf(row)
     const value = settings[key as keyof Settings] as unknown
     if (toml === null || value === null || (Array.isArray(value) && value.length === 0)) continue
-    lines.push(stringify({ [toml]: row.kind.secret ? '******' : value }).trimEnd())
+    if (!row.table) lines.push(stringify({ [toml]: row.kind.secret ? '******' : value }).trimEnd())
+    else tables.push(stringify({ [toml]: Object.fromEntries(value as [string, string][]) }).trimEnd())
   }
+  // What follows the head of a table belongs to it.
+  lines.push(...tables)
   return `${lines.join('\n')}\n`
 }

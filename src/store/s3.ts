@@ -1,13 +1,13 @@
 import { BoundedMap } from '../limits/bounded-map.ts'
 import { type PartAnswer, RemoteBucket } from './remote/bucket.ts'
 import { pageSize } from './remote/list-pages.ts'
+import { conditional, dateOf, lengthOf, partOf, rangeHeader } from './remote/parts.ts'
 import type { AttemptTimer } from './remote/retry.ts'
 import { parseList, quoted } from './s3/list.ts'
 import type { S3Options } from './s3/options.ts'
 import { answerError, S3Wire } from './s3/wire.ts'
 import {
   type ByteRange,
-  clampRange,
   type Entry,
   type ListOptions,
   type ReadOptions,
@@ -64,7 +64,7 @@ class S3Bucket extends RemoteBucket {
     }
     if (answer.status === 416) return void (await answer.body?.cancel())
     if (answer.status !== 200 && answer.status !== 206) throw await answerError(answer, key)
-    const { entry, ...part } = partOf(key, range, answer)
+    const { entry, ...part } = partOf(key, range, answer, entryOf)
     if (answer.status === 200 && headers.Range) await this.#requireWhole(entry, timer)
     return { entry: this.#checked(entry), ...part, ...dateOf(answer), body: answer.body }
   }
@@ -107,65 +107,12 @@ function contradiction(key: string): StoreError {
   return new StoreError('unavailable', `The storage gives two sizes for the same version of "${key}"`)
 }
 
-/** No header for all bytes. */
-function rangeHeader(range: ByteRange | undefined): Record<string, string> {
-  if (range === undefined) return {}
-  if ('suffix' in range) return { Range: `bytes=-${safe(range.suffix)}` }
-  const { offset, length } = range
-  if (length !== undefined) return { Range: `bytes=${safe(offset)}-${safe(offset + length - 1)}` }
-  return offset > 0 ? { Range: `bytes=${safe(offset)}-` } : {}
-}
-
-/** A larger number would be printed with an exponent. */
-function safe(value: number): number {
-  return Math.min(value, Number.MAX_SAFE_INTEGER)
-}
-
-function conditional(conditions: ReadOptions): Record<string, string> {
-  return {
-    ...(conditions.ifMatch !== undefined ? { 'If-Match': conditions.ifMatch } : {}),
-    ...(conditions.ifNoneMatch !== undefined ? { 'If-None-Match': conditions.ifNoneMatch } : {}),
-  }
-}
-
-/** Which part of which object a response holds; a part that was not requested is refused. */
-function partOf(key: string, range: ByteRange | undefined, answer: Response) {
-  if (answer.status === 200) {
-    const entry = entryOf(key, answer, lengthOf(answer))
-    const part = clampRange(range, entry.size)
-    if (part.length !== entry.size)
-      throw new StoreError('unavailable', `The storage ignored the range of "${key}"`)
-    return { entry, ...part }
-  }
-  const match = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(answer.headers.get('Content-Range') ?? '')
-  if (!match) throw new StoreError('unavailable', `The storage sent a part of "${key}" without its range`)
-  const [from, to, size] = match.slice(1).map(Number) as [number, number, number]
-  const entry = entryOf(key, answer, size)
-  const { offset, length } = clampRange(range, size)
-  if (from !== offset || to - from + 1 !== length)
-    throw new StoreError('unavailable', `The storage sent another range of "${key}" than asked for`)
-  return { entry, offset, length }
-}
-
 function entryOf(key: string, answer: Response, size: number): Entry {
   const etag = answer.headers.get('ETag')
   const modified = Date.parse(answer.headers.get('Last-Modified') ?? '')
   if (!etag || Number.isNaN(modified))
     throw new StoreError('unavailable', `The answer for "${key}" is not one of an object store`)
   return { key, size, modified, etag: quoted(etag) }
-}
-
-/** The storage's clock, if the response has it. */
-function dateOf(answer: Response): { date?: number } {
-  const date = Date.parse(answer.headers.get('Date') ?? '')
-  return Number.isNaN(date) ? {} : { date }
-}
-
-function lengthOf(answer: Response): number {
-  const text = answer.headers.get('Content-Length')
-  if (text === null || !/^\d+$/.test(text))
-    throw new StoreError('unavailable', 'The storage sent an answer without its length')
-  return Number(text)
 }
 
 function listQuery(prefix: string, options: ListOptions, token: string | null): Record<string, string> {

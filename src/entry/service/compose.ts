@@ -27,6 +27,7 @@ import { forLocalHosts, isGuarded, isOpenOnLoopback } from './local-hosts.ts'
 import { type Environment, nameOf, parseBucket } from './location.ts'
 import { memoryLimit } from './memory-limit.ts'
 import { openBucket } from './open-bucket.ts'
+import { hasPeers, openPeers } from './peers.ts'
 import { type OpenStore, openSources, refuseMixed } from './sources.ts'
 import { readOrRefuse, readTls } from './tls.ts'
 import { tokensFile } from './tokens-file.ts'
@@ -63,7 +64,7 @@ export function compose(
   { sharedMemory = false, identify = null }: HostOptions = {},
 ) {
   const { settings, sources, warnings } = loaded
-  const { fleet } = settings
+  const { fleet, peerSelf } = settings
   refuseOpenBind(settings)
   if (settings.tlsClientCa !== null && identify === null)
     throw new SettingsError(
@@ -74,7 +75,11 @@ export function compose(
   const tls = readTls(settings)
   const config = openConfig(settings)
   // Never write to a directory the user named; it belongs to the database.
-  const embedded = sources.logs === 'default' && settings.home === null && settings.fleet === null
+  const peers = openPeers(settings, (line) => log.warn(STARTED, line))
+  const isFleet = fleet !== null || peers !== null
+  /** Whether it shows other nodes only. */
+  const isCoordinator = isFleet && peerSelf === null
+  const embedded = sources.logs === 'default' && settings.home === null && !isCoordinator
   refuseMixed(loaded)
   const metrics = settings.metrics ? createMetrics() : undefined
   const openStore: OpenStore = (location, below, nested) => {
@@ -82,17 +87,19 @@ export function compose(
     const isNested = nested || settings.nested || settings.join
     const store = bucket
       ? openBucket(bucket, env, below)
-      : fsStore(join(location, below), { nested: isNested, linkDepth: fleet === null ? 0 : HOME_DEPTH })
+      : fsStore(join(location, below), { nested: isNested, linkDepth: location === fleet ? HOME_DEPTH : 0 })
     if (metrics) onRetries(store, metrics.retried)
     return store
   }
   const memory = settings.memory ?? memoryLimit()
   const place = openSources(loaded, openStore, { memory })
   const home = sources.logs === 'default' ? settings.home : null
-  const logs = fleet ?? (home === null ? settings.logs : joined(home, HOME_LOGS))
+  const own = home === null ? settings.logs : joined(home, HOME_LOGS)
+  const logs = isCoordinator ? fleet : own
   // A home that a shipper fills has its logs in segments, and may have no log directory.
   const isShipped = home !== null && existsSync(join(home, SEGMENTS))
-  const notes = [...warnings, ...(parseBucket(logs) || isShipped ? [] : prepareLogs(logs, embedded))]
+  const isElsewhere = logs === null || parseBucket(logs) || isShipped
+  const notes = [...warnings, ...(isElsewhere ? [] : prepareLogs(logs, embedded))]
   const writer = embedded ? ownFile(settings.logs, stderr) : stderr
   const log = openOwnLog(settings.logLevel, writer, settings.logFormat === 'json' ? jsonLine : textLine)
   const tokens =
@@ -125,7 +132,7 @@ export function compose(
         facts: { port, onlineTime },
         include: settings.include,
         nested: settings.nested,
-        join: settings.join && nameOf(parseBucket(logs) ? logs : resolve(logs)),
+        join: settings.join && nameOf(logs === null || parseBucket(logs) ? (logs ?? '') : resolve(logs)),
         ...nodeLogOptions(settings, memory),
         sharedMemory,
         ...(settings.token !== null && { token: settings.token }),
@@ -142,17 +149,22 @@ export function compose(
           log.error(FAILED, `${request.method} ${target} failed: ${describe(error)}`, context)
         },
       } satisfies Partial<AppOptions>
-      const app =
-        fleet === null
-          ? createApp({
-              logs: place.logs,
-              config: config ?? place.config ?? effectiveToml({ ...settings, port }),
-              ...versionsOf(settings, place),
-              node: place.node,
-              ...common,
-            })
-          : createFleet({ ...common, store: openStore(fleet, '', true) })
-      log.info(STARTED, `nodestate ${VERSION} listens`, { host: settings.host, port, logs })
+      const node = {
+        logs: place.logs,
+        config: config ?? place.config ?? effectiveToml({ ...settings, port }),
+        ...versionsOf(settings, place),
+        node: place.node,
+      }
+      const app = isFleet
+        ? createFleet({
+            ...common,
+            ...(fleet !== null && { store: openStore(fleet, '', true) }),
+            ...(peers && { peers }),
+            ...(peerSelf !== null && { self: { id: peerSelf, ...node } }),
+          })
+        : createApp({ ...node, ...common })
+      const shownLogs = logs ?? 'of its peers'
+      log.info(STARTED, `nodestate ${VERSION} listens`, { host: settings.host, port, logs: shownLogs })
       for (const note of notes) log.warn(STARTED, note)
       void loadRest(settings)
       let answer: Fetch = (request, env) => app.fetch(request, env)
@@ -163,9 +175,14 @@ export function compose(
     },
     /** The line that says where to look. */
     welcome(url: string): string {
-      if (settings.logFormat === 'json') return welcomeJson({ url, version: VERSION, logs, config: what })
+      const shownLogs = logs ?? 'of its peers'
+      if (settings.logFormat === 'json')
+        return welcomeJson({ url, version: VERSION, logs: shownLogs, config: what })
       const start = `nodestate ${VERSION} listens on ${url} with the`
-      if (fleet !== null) return `${start} nodes in ${printable(fleet)}`
+      const place = [fleet !== null && `in ${printable(fleet)}`, peers && 'that are its peers'].filter(
+        Boolean,
+      )
+      if (logs === null || isCoordinator) return `${start} nodes ${place.join(' and those ')}`
       return `${start} logs in ${printable(logs)} and the configuration from ${what === null ? 'its own settings' : printable(what)}`
     },
   }
@@ -181,7 +198,8 @@ function welcomeJson(fields: { url: string; version: string; logs: string; confi
  * Preloads what the app would load on first use. A runtime remembers that a module could not be read: if its first use
  * came when no descriptor was left, or while an update replaced the files, it would fail forever.
  */
-async function loadRest({ fleet, join, loki, page }: Settings): Promise<void> {
+async function loadRest({ fleet, peers, peersFrom, join, loki, page }: Settings): Promise<void> {
+  const isFleet = fleet !== null || hasPeers({ peers, peersFrom })
   await Promise.allSettled([
     import('../../routes/query-routes.ts'),
     import('../../routes/download.ts'),
@@ -192,7 +210,7 @@ async function loadRest({ fleet, join, loki, page }: Settings): Promise<void> {
     import('../../observe/ready.ts'),
     import('../../routes/config.ts'),
     import('../../routes/config-history.ts'),
-    fleet !== null && import('../../fleet/compare.ts'),
+    isFleet && import('../../fleet/compare.ts'),
     import('../../node/config.ts'),
     import('../../routes/fields.ts'),
     import('../../routes/view/export.ts'),

@@ -46,6 +46,8 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
         'NODESTATE_TOKEN_FILE names a file, and there are none here: set NODESTATE_TOKEN instead.',
       )
     if (settings.token === null && tokens === null && !settings.insecure) return refuse(hints.token)
+    if (settings.peers.length > 0 || settings.peersFrom !== null)
+      return refuse('Peers are read by a service on Node, Bun or Deno: unset NODESTATE_PEERS here.')
     if (settings.fleet !== null && !parseBucket(settings.fleet) && !bound) return refuse(hints.home)
     refuseMixed({ settings, sources })
     // A bound bucket is itself a home; the settings may name a folder in it.

@@ -56,8 +56,11 @@ function openHomeLogs(home: string, open: OpenStore, options: HomeOptions): Stor
 
 /** A fleet has its nodes' logs and configurations. Throws a SettingsError when others are named beside it. */
 export function refuseMixed({ settings, sources }: Pick<Loaded, 'settings' | 'sources'>): void {
-  if (settings.fleet === null) return
+  const hasPeers = settings.peers.length > 0 || settings.peersFrom !== null
+  if (settings.peerSelf !== null || (settings.fleet === null && !hasPeers)) return
   const other = sources.home !== 'default' ? 'home' : sources.logs !== 'default' ? 'logs' : 'config'
   if (sources[other] === 'default') return
-  throw new SettingsError('usage', `Cannot use --fleet and --${other} together: set one of them.`)
+  const fleet = settings.fleet !== null ? '--fleet' : settings.peersFrom === null ? '--peer' : '--peers-from'
+  const hint = hasPeers ? ', or --peer-self ID if this is one of the nodes' : ''
+  throw new SettingsError('usage', `Cannot use ${fleet} and --${other} together: set one of them${hint}.`)
 }

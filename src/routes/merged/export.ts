@@ -1,4 +1,4 @@
-import { noteHeader, respond } from '../../http/sliced.ts'
+import { respond } from '../../http/sliced.ts'
 import { MergedExport } from '../../log/merge/export.ts'
 import { type MergedWriter, mergedStream } from '../../log/merge/render.ts'
 import { IN_SLOT, type Source } from '../../log/merge/source.ts'
@@ -40,11 +40,8 @@ export async function exportLogs(
   })
   const lacks = table && (await table.lacks(merged.records.map(readable)))
   const missing = [...rest.missing, ...merged.missing]
-  const headers = {
-    ...own,
-    ...sourceHeaders({ ...rest, missing }),
-    ...noteHeader([...merged.notes, lacks && 'unknown-field']),
-  }
+  const notes = [...merged.notes, lacks && 'unknown-field']
+  const headers = { ...own, ...sourceHeaders({ ...rest, missing }, notes) }
   return respond(mergedStream(merged.pages(), writer, end), headers)
 }
 

@@ -1,4 +1,3 @@
-import { noteHeader } from '../../http/sliced.ts'
 import { BYTES, countFields, isWhole, RECORDS } from '../../log/fields/fields.ts'
 import { mergePage } from '../../log/merge/merge.ts'
 import type { Query } from '../parameters/read.ts'
@@ -15,7 +14,7 @@ export async function mergedFields(request: Request, query: Query, route: Merged
   try {
     const found = await countFields(page.records.map(readable))
     const missing = [...rest.missing, ...page.missing]
-    const headers = { ...sourceHeaders({ ...rest, missing }), ...noteHeader(page.notes) }
+    const headers = sourceHeaders({ ...rest, missing }, page.notes)
     const body = { ...found, sampled: page.prev !== null, complete: isWhole(page.notes) }
     return mergedJson(request, body, headers, !clock && !page.notes.includes('scan-budget'))
   } finally {

@@ -1,5 +1,4 @@
 import { bad } from '../../http/params.ts'
-import { noteHeader } from '../../http/sliced.ts'
 import { each } from '../../limits/each.ts'
 import { LogError } from '../../log/error.ts'
 import { COLUMNS, type Histogram, layOut } from '../../log/histogram/chart.ts'
@@ -26,8 +25,8 @@ export async function mergedHistogram(request: Request, query: Query, route: Mer
   const counting = countAll(sources.toSorted(bySource), wanted, { by, route }, request.signal)
   const { chart, missing } = await counting.catch(explain)
   const { notes = [], ...body } = chart
-  const told = sourceHeaders({ ...rest, missing: [...rest.missing, ...missing] })
-  return mergedJson(request, body, { ...told, ...noteHeader(notes) }, !clock && chart.complete)
+  const told = sourceHeaders({ ...rest, missing: [...rest.missing, ...missing] }, notes)
+  return mergedJson(request, body, told, !clock && chart.complete)
 }
 
 /** The names of the columns are in `levels`, `files` or `nodes`. */

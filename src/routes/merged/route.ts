@@ -1,5 +1,6 @@
 import { jsonResponse, textTag } from '../../http/conditional.ts'
 import { toProblem } from '../../http/problem.ts'
+import { noteHeader } from '../../http/sliced.ts'
 import type { FollowLimits } from '../../log/follow/hub.ts'
 import { decodeMerged, laneKey, type MergedCursor } from '../../log/merge/cursor.ts'
 import type { MergedRecord } from '../../log/merge/merge.ts'
@@ -25,6 +26,8 @@ export interface Sources {
   unlisted?: readonly string[]
   /** Up to when every log is complete, ISO 8601; only a fleet knows. */
   settled?: string | null
+  /** Whether a node did not answer, so that its copy in the bucket was read instead. @default false */
+  isCopy?: boolean
 }
 
 /** A record with what reads it. */
@@ -75,13 +78,17 @@ function parted({ node: nodes }: Query, name: string): { node: string | null; fi
 /** How many names a header has. */
 const MOST_NAMED = 10
 
-/** `X-Nodestate-Missing`, if something is, and `X-Nodestate-Settled`. */
-export function sourceHeaders({ missing, settled }: Omit<Sources, 'sources'>): Record<string, string> {
+/** `X-Nodestate-Missing`, if something is, `X-Nodestate-Settled`, and the notes of an answer. */
+export function sourceHeaders(
+  { missing, settled, isCopy }: Omit<Sources, 'sources'>,
+  notes: Iterable<string | false | null | undefined> = [],
+): Record<string, string> {
   const named = missing.slice(0, MOST_NAMED).map(({ name, error }) => `${encoded(name)};${codeOf(error)}`)
   if (missing.length > MOST_NAMED) named.push(`+${missing.length - MOST_NAMED}`)
   return {
     ...(named.length > 0 && { 'X-Nodestate-Missing': named.join(', ') }),
     ...(settled && { 'X-Nodestate-Settled': settled }),
+    ...noteHeader([...notes, isCopy && 'copy']),
   }
 }
 

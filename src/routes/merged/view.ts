@@ -1,5 +1,5 @@
 import { noneMatchNames, notModified, textTag } from '../../http/conditional.ts'
-import { noteHeader, respond } from '../../http/sliced.ts'
+import { respond } from '../../http/sliced.ts'
 import { encodeMerged } from '../../log/merge/cursor.ts'
 import { type MergedPage, mergePage } from '../../log/merge/merge.ts'
 import { csvWriter, mergedBody, ndjsonWriter, textWriter } from '../../log/merge/render.ts'
@@ -38,13 +38,13 @@ export async function mergedView(request: Request, query: Query, route: MergedRo
     { ...asked, cursor, unlisted: rest.unlisted, cost: writer.cost },
     request.signal,
   )
-  const told = sourceHeaders({ ...rest, missing: allMissing(query, rest.missing, page.missing) })
   const lacks = table && request.method === 'GET' && (await table.lacks(page.records.map(readable)))
+  const missing = allMissing(query, rest.missing, page.missing)
+  const told = sourceHeaders({ ...rest, missing }, [...page.notes, lacks && 'unknown-field'])
   const headers: Record<string, string> = {
     ...common,
     ...told,
     Link: linksOf(query, page, sources),
-    ...noteHeader([...page.notes, lacks && 'unknown-field']),
   }
   const { search } = new URL(request.url)
   const etag = textTag(`${format} ${page.state}\n${told['X-Nodestate-Missing'] ?? ''}\n${search}`)

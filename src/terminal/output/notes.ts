@@ -18,6 +18,7 @@ export const SENTENCES: Record<string, string> = {
   'list-cut': 'There are more files than one answer has.',
   'detail-incomplete': 'Not all files have been examined yet; try again.',
   'size-partial': 'Some sizes do not count all objects of their log yet; try again.',
+  copy: 'A node did not answer; what is shown of it is its copy in the bucket.',
   'unknown-parameter': 'The node does not know all parameters of the request and ignored some.',
   gap: 'Part of the log is missing.',
   'begins-late': 'The beginning of the log has expired.',

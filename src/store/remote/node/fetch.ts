@@ -1,5 +1,6 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
+import type { Socket } from 'node:net'
 import { finished } from 'node:stream'
 import { SlicedStream, type Slices } from '../../fast.ts'
 
@@ -34,8 +35,11 @@ function readingInPlace(agent: http.Agent): http.Agent {
  * What a store needs of fetch, on Node's http and https: global fetch takes twice the CPU time for large bodies, more
  * than a search of them (docs/decisions/0010). Bodies are not decoded, and redirects not followed.
  */
-export function fetchFromStore(url: string, init: RequestInit): Promise<Response> {
-  const { method = 'GET', headers, signal, body } = init
+export function fetchFromStore(
+  url: string,
+  init: RequestInit & { connectMillis?: number },
+): Promise<Response> {
+  const { method = 'GET', headers, signal, body, connectMillis } = init
   const { protocol } = new URL(url)
   const { request } = protocol === 'https:' ? https : http
   const options = {
@@ -53,9 +57,18 @@ export function fetchFromStore(url: string, init: RequestInit): Promise<Response
         reject(error)
       }
     })
+    if (connectMillis !== undefined) sent.once('socket', (socket) => connectWithin(socket, connectMillis))
     sent.on('error', (error) => reject(signal?.aborted ? signal.reason : error))
     sent.end(body ?? undefined)
   })
+}
+
+/** Fails a connection that is not made in time: the system would wait for minutes. */
+function connectWithin(socket: Socket, ms: number): void {
+  if (!socket.connecting) return
+  const late = () => socket.destroy(Object.assign(new Error('Cannot connect in time'), { code: 'ETIMEDOUT' }))
+  const timer = setTimeout(late, ms)
+  for (const event of ['connect', 'close']) socket.once(event, () => clearTimeout(timer))
 }
 
 function responseOf(answer: http.IncomingMessage, method: string): Response {

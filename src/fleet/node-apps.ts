@@ -1,0 +1,134 @@
+import type { Hono } from 'hono'
+import { type AppOptions, createApp, type sharedOf } from '../app.ts'
+import { BoundedMap } from '../limits/bounded-map.ts'
+import { HomeError } from '../node/home.ts'
+import { newHono } from '../routing.ts'
+import { type Store, StoreError } from '../store/store.ts'
+import { type FleetHome, type FleetHomes, KEPT_HOMES } from './homes.ts'
+import type { FleetNodes } from './nodes.ts'
+
+/** The options that all apps of a fleet share. */
+export type CommonOptions = Omit<AppOptions, 'logs' | 'config' | 'versions' | 'node'>
+
+/** The node that the service itself runs on. */
+export interface SelfOptions extends Pick<AppOptions, 'logs' | 'config' | 'versions' | 'node'> {
+  /** What the node is called here. */
+  id: string
+}
+
+interface NodeAppsOptions {
+  nodes: FleetNodes
+  homes: FleetHomes
+  shared: ReturnType<typeof sharedOf>
+  own: SelfOptions | undefined
+}
+
+/** An app of a node, at the path where it is mounted. */
+interface NodeApp {
+  id: string
+  mount: string
+  /** What it reads: with another one, it is another app. */
+  home: FleetHome | null
+  /** Tells the apps of one path apart. @default the copy in the bucket, or the node itself */
+  kind?: string
+}
+
+type Answer = (id: string, mount: string, request: Request, env: unknown) => Response | Promise<Response>
+
+/** Answers as the nodes. Their apps are made for the first request to each, at the path where it is mounted. */
+export function nodeApps(common: CommonOptions, { nodes, homes, shared, own }: NodeAppsOptions): Answer {
+  const apps = new BoundedMap<string, { home: FleetHome | null; app: Hono }>(KEPT_HOMES)
+  // Only clients with a token learn whether a node exists.
+  const grantOf = async (id: string, headers: Headers, bindings: unknown) => {
+    const grant = await shared.access(headers, bindings)
+    await nodes.require(id, grant)
+    return { ...grant, nodes: null }
+  }
+  const appOf = ({ id, mount, home, kind = '' }: NodeApp, options: () => AppOptions): Hono => {
+    const key = `${kind} ${mount}`
+    const known = apps.get(key)
+    if (known && known.home === home) return known.app
+    const access = (headers: Headers, bindings: unknown) => grantOf(id, headers, bindings)
+    const app = newHono().route(mount, createApp(options(), { limits: shared.limits, access }))
+    apps.set(key, { home, app })
+    return app
+  }
+  const copyOf = (id: string, mount: string) => {
+    const home = homes.home(id)
+    return appOf({ id, mount, home }, () => {
+      // As in the list: a shipper may describe a node whose home has no node.json.
+      const node = () =>
+        home.node().catch(async (error) => {
+          const isMissing = error instanceof HomeError && error.code === 'missing-object'
+          const known = isMissing && (await nodes.state(id, () => {}))?.node
+          if (known) return known
+          throw error
+        })
+      return { ...common, ...home, node, facts: { ...common.facts, hostName: id } }
+    })
+  }
+  const liveOf = (id: string, mount: string, home: FleetHome, zone: string | null) =>
+    appOf({ id, mount, home, kind: `live ${zone}` }, () => ({
+      ...common,
+      logs: home.logs,
+      config: () => home.config(),
+      node: () => home.node(),
+      versions: home.versions,
+      facts: { ...common.facts, hostName: id },
+      nested: true,
+      join: false,
+      ...(zone !== null && { timezone: zone }),
+    }))
+  const deadOf = (id: string, mount: string) =>
+    appOf({ id, mount, home: null, kind: 'dead' }, () => {
+      const config = () => Promise.reject(noPeer())
+      return { ...common, logs: noStore(noPeer), config, facts: { ...common.facts, hostName: id } }
+    })
+  const ofPeer: Answer = async (id, mount, request, env) => {
+    const home = homes.live(id)!
+    // A peer is asked nothing for a page, nor for a client that may not see it.
+    const isApi = /^\/(api|loki)\//.test(new URL(request.url).pathname.slice(mount.length))
+    const isGranted = isApi && (await grantOf(id, request.headers, env).then(...SUCCEEDED))
+    const zone = isGranted ? await homes.zone(id).catch(() => undefined) : undefined
+    const app = zone === undefined ? deadOf(id, mount) : liveOf(id, mount, home, zone)
+    const answer = await app.fetch(request, env)
+    if (answer.status !== 503 || !(await nodes.hasHome(id))) return answer
+    await answer.body?.cancel()
+    const copy = await copyOf(id, mount).fetch(request, env)
+    copy.headers.append('X-Nodestate-Note', 'copy')
+    return copy
+  }
+  return (id, mount, request, env) => {
+    const home = homes.live(id)
+    if (home === undefined)
+      return (homes.hasStore ? copyOf(id, mount) : deadOf(id, mount)).fetch(request, env)
+    if (own?.id !== id) return ofPeer(id, mount, request, env)
+    const { id: _, ...node } = own
+    return appOf({ id, mount, home }, () => ({ ...common, ...node })).fetch(request, env)
+  }
+}
+
+/** Whether something did not fail. */
+const SUCCEEDED = [() => true, () => false] as const
+
+function noPeer(): StoreError {
+  return new StoreError('unavailable', 'The peer does not answer')
+}
+
+/** A store without files, or one that fails. */
+export function noStore(failure?: () => StoreError): Store {
+  return {
+    // biome-ignore lint/correctness/useYield: there is nothing to list
+    async *list() {
+      if (failure) throw failure()
+    },
+    async stat() {
+      if (failure) throw failure()
+      return null
+    },
+    async read() {
+      if (failure) throw failure()
+      return null
+    },
+  }
+}

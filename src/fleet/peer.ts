@@ -1,0 +1,155 @@
+import type { NodeInfo } from '../answers.ts'
+import { toProblem } from '../http/problem.ts'
+import type { Clock } from '../limits/clock.ts'
+import { configTooLarge, type Home, LARGEST_CONFIG } from '../node/home.ts'
+import { nodeFrom } from '../node/identity.ts'
+import { CONFIGS, parseVersion, versionKey } from '../segment/configs.ts'
+import { type PeerAddress, type PeerRequest, PeerWire, peerError } from '../store/peer/wire.ts'
+import { storeOver } from '../store/peer.ts'
+import { AttemptTimer } from '../store/remote/retry.ts'
+import { byCodePoint, type Entry, type Store, StoreError } from '../store/store.ts'
+import type { HomeState } from './state.ts'
+
+/** A node that runs nodestate itself. */
+export interface PeerOptions extends Omit<PeerAddress, 'clock'> {
+  /** What the node is called here, whatever it calls itself. */
+  id: string
+}
+
+/** How long a small answer may take in all. */
+const ANSWER_MS = 4000
+/** How long the zone of a peer is valid. */
+const ZONE_MS = 60_000
+/** A text of 1 MiB, every third character of it escaped. */
+const LONGEST_ANSWER = 4 * 1024 * 1024
+/** How many versions of a configuration are asked for. */
+const MOST_VERSIONS = 1000
+
+const UNKNOWN: HomeState = { node: null, shipped: null, lag: null, counts: null, error: null }
+
+/** A living node: its logs as a store, its configuration and its description over its API. */
+export class Peer implements Home {
+  readonly id: string
+  readonly wire: PeerWire
+  readonly logs: Store
+  readonly versions: Store
+  readonly #clock: Clock
+  #zoneAt = Number.NEGATIVE_INFINITY
+  #asking: Promise<void> | null = null
+
+  constructor({ id, ...address }: PeerOptions, clock: Clock) {
+    this.id = id
+    this.#clock = clock
+    this.wire = new PeerWire({ ...address, clock })
+    this.logs = storeOver(this.wire, { clock })
+    this.versions = this.#versionStore()
+  }
+
+  async config(): Promise<string> {
+    return (await this.#config('')).config
+  }
+
+  async node(): Promise<NodeInfo> {
+    return (await this.#config('')).node
+  }
+
+  /** Asks for its description, which also shows whether it answers and how its clock goes. */
+  async state(): Promise<HomeState> {
+    try {
+      return { ...UNKNOWN, node: await this.node(), live: true }
+    } catch (error) {
+      // Its token may not have the scope: the logs can be read all the same.
+      if (error instanceof StoreError && error.code === 'denied' && this.wire.health.up)
+        return { ...UNKNOWN, live: true }
+      return { ...UNKNOWN, live: false, error: toProblem(error).code }
+    }
+  }
+
+  /** The zone of times in its logs that do not name one; null if the peer does not say. Throws if it does not answer. */
+  async zone(): Promise<string | null> {
+    if (this.#clock.elapsed() - this.#zoneAt >= ZONE_MS) {
+      this.#asking ??= this.#askZone().finally(() => {
+        this.#asking = null
+      })
+      await this.#asking
+    }
+    return this.wire.zone
+  }
+
+  /** Nothing is wanted but its zone, so of its list the answer for a name that no file has. */
+  async #askZone(): Promise<void> {
+    await this.#json({ path: `api/v1/log/list?etag=true&prefix=${encodeURIComponent('\u0001')}` })
+    this.#zoneAt = this.#clock.elapsed()
+  }
+
+  async #config(query: string): Promise<{ config: string; node: NodeInfo }> {
+    const { config, node } = (await this.#json({ path: `api/v1/config${query}` })) as {
+      config?: unknown
+      node?: unknown
+    }
+    if (typeof config !== 'string') throw new StoreError('unavailable', 'The peer sent no configuration')
+    if (config.length > LARGEST_CONFIG) throw configTooLarge()
+    try {
+      return { config, node: nodeFrom(node) }
+    } catch (cause) {
+      throw new StoreError('unavailable', 'The peer sent no description of itself', { cause })
+    }
+  }
+
+  async #json(request: PeerRequest, signal?: AbortSignal): Promise<unknown> {
+    const timer = new AttemptTimer(this.#clock, signal)
+    timer.start(ANSWER_MS)
+    try {
+      const answer = await this.wire.send(request, timer)
+      if (answer.status !== 200) throw await peerError(this.wire, answer, timer)
+      return await this.wire.json(answer, timer, LONGEST_ANSWER)
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (timer.isLate) throw new StoreError('timeout', 'The peer did not answer in time', { cause: error })
+      if (error instanceof StoreError || !(error instanceof Error)) throw error
+      throw new StoreError('unavailable', 'The connection to the peer failed', { cause: error })
+    } finally {
+      timer.end()
+    }
+  }
+
+  /** The versions of its configuration as the objects that a shipper would write. */
+  #versionStore(): Store {
+    const list = async (signal?: AbortSignal): Promise<Entry[]> => {
+      const path = `api/v1/config/history?limit=${MOST_VERSIONS}`
+      const found = await this.#json({ path }, signal)
+      if (!Array.isArray(found)) throw new StoreError('unavailable', 'The peer sent no history')
+      const entries = found.map((version): Entry => {
+        const { time, size } = (version ?? {}) as Readonly<Record<string, unknown>>
+        if (!Number.isSafeInteger(time) || !Number.isSafeInteger(size))
+          throw new StoreError('unavailable', 'The peer sent a history that makes no sense')
+        const key = versionKey({ time: time as number, crc: 0 })
+        return { key, size: size as number, modified: time as number, etag: `"${time}"` }
+      })
+      return entries.sort((a, b) => byCodePoint(a.key, b.key))
+    }
+    return {
+      async *list(prefix = '', { after, limit = MOST_VERSIONS, signal } = {}) {
+        if (!CONFIGS.startsWith(prefix) && !prefix.startsWith(CONFIGS)) return
+        const wanted = ({ key }: Entry) =>
+          key.startsWith(prefix) && (after === undefined || byCodePoint(key, after) > 0)
+        yield* (await list(signal)).filter(wanted).slice(0, limit)
+      },
+      stat: async (key, { signal } = {}) => {
+        const versions = await list(signal)
+        return (key === 'config.toml' ? versions[0] : versions.find((entry) => entry.key === key)) ?? null
+      },
+      read: async (key, range, { signal } = {}) => {
+        const version = parseVersion(key)
+        if (version === null) return null
+        signal?.throwIfAborted()
+        const at = new Date(version.time).toISOString()
+        const { config } = await this.#config(`?at=${encodeURIComponent(at)}`)
+        const body = new TextEncoder().encode(config)
+        const entry = { key, size: body.length, modified: version.time, etag: `"${version.time}"` }
+        const most = range && 'length' in range ? (range.length ?? body.length) : body.length
+        return { entry, offset: 0, length: Math.min(most, body.length), body: body.slice(0, most) }
+      },
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import type { Hono } from 'hono'
+import { runtime } from '#runtime'
+import { searchOf } from '../http/params.ts'
+import { BoundedMap } from '../limits/bounded-map.ts'
+import { once } from '../limits/once.ts'
+import type { NodeFacts } from '../node/identity.ts'
+import { newHono } from '../routing.ts'
+import { VERSION } from '../version.ts'
+import type { FleetHome } from './homes.ts'
+import type { SelfOptions } from './node-apps.ts'
+
+/** The node that the service runs on, as one of the fleet. */
+export function selfHome(
+  { id, logs, config, versions, node = {} }: SelfOptions,
+  given: Partial<NodeFacts> & { onlineTime: number },
+): FleetHome & { id: string } {
+  const facts = { version: VERSION, ...runtime.host(), ...given }
+  const reader = once(async () => (await import('../node/config.ts')).createConfigReader(config))
+  return {
+    id,
+    logs,
+    versions: versions ?? (() => facts.onlineTime),
+    config: async () => (typeof config === 'function' ? config() : config),
+    async node() {
+      const { describeNode } = await import('../node/identity.ts')
+      const set = await (typeof node === 'function' ? node() : node)
+      const { data } = await (await reader()).read()
+      return describeNode(set, facts, data)
+    },
+  }
+}
+
+/** The fleet where a request is about nodes, otherwise the node itself: an app for both, which can be mounted. */
+export function besideOwn(fleet: Hono, own: Hono): Hono {
+  const app = newHono()
+  const mounted = new BoundedMap<string, { fleet: Hono; own: Hono }>(4)
+  app.all('*', (c) => {
+    const mount = c.req.routePath.slice(0, -2)
+    const apps = mounted.use(mount, () =>
+      mount === ''
+        ? { fleet, own }
+        : { fleet: newHono().route(mount, fleet), own: newHono().route(mount, own) },
+    )
+    const isOfFleet = isAboutNodes(c.req.path.slice(mount.length), c.req.raw.url)
+    return (isOfFleet ? apps.fleet : apps.own).fetch(c.req.raw, c.env)
+  })
+  return app
+}
+
+const FLEET = /^\/(nodes(\/.*)?|assets\/.*|api\/v1\/(nodes|config\/compare))?$/
+const EITHER = /^\/api\/v1\/log\/(list|view|histogram|fields)$/
+
+function isAboutNodes(path: string, url: string): boolean {
+  return path === '' || FLEET.test(path) || (EITHER.test(path) && searchOf(url).has('node'))
+}

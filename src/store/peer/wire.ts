@@ -1,0 +1,207 @@
+import { fetchFromStore } from '#fetch'
+import { concat } from '../../bytes.ts'
+import { type Clock, systemClock } from '../../limits/clock.ts'
+import { parseShallow } from '../../limits/shallow-json.ts'
+import { type AttemptTimer, TransientError } from '../remote/retry.ts'
+import { StoreError } from '../store.ts'
+import { Breaker } from './breaker.ts'
+import { HOP } from './hop.ts'
+
+/** Where a peer is, and how to reach it. */
+export interface PeerAddress {
+  /** `http://db-1:9000`, or with a path: `https://db-2:9000/state`. */
+  url: string
+  /** The token that the peer wants; a function is called for every request. @default none */
+  token?: string | (() => string | undefined) | undefined
+  /** @default the runtime's own */
+  fetch?: ((url: string, init: PeerInit) => Promise<Response>) | undefined
+  /** Time and timers. @default the system's */
+  clock?: Clock | undefined
+}
+
+/** What a runtime's fetch is given; it may ignore how long a connection may take to be made. */
+export type PeerInit = RequestInit & { connectMillis?: number }
+
+/** What was seen of a peer. */
+export interface PeerHealth {
+  /** Whether the last call was answered; null before the first. */
+  up: boolean | null
+  /** Milliseconds until the last answer began. */
+  millis: number | null
+  failures: number
+  /** How far its clock is ahead of this one's, in milliseconds, exact to about half a second. */
+  offset: number | null
+  /** When it was last heard of, by `clock.elapsed`. */
+  at: number
+}
+
+export interface PeerRequest {
+  method?: 'GET' | 'HEAD'
+  /** Below the peer's address, with its query: `api/v1/log/list?etag=true`. */
+  path: string
+  headers?: Record<string, string>
+}
+
+const CONNECT_MILLIS = 2000
+/** 2,000 names of 255 bytes, most of them escaped, stay below it. */
+const LONGEST_TEXT = 4 * 1024 * 1024
+const LONGEST_PROBLEM = 16 * 1024
+
+/** Sends requests to one peer: its address, its token, and what its answers show of its health. */
+export class PeerWire {
+  readonly health: PeerHealth = { up: null, millis: null, failures: 0, offset: null, at: 0 }
+  /** The zone of times that do not name one, as the peer said last. */
+  zone: string | null = null
+  readonly #address: PeerAddress
+  readonly #base: string
+  readonly #fetch: NonNullable<PeerAddress['fetch']>
+  readonly #clock: Clock
+  readonly #breaker: Breaker
+
+  constructor(address: PeerAddress) {
+    this.#address = address
+    this.#base = baseOf(address.url)
+    this.#fetch = address.fetch ?? fetchFromStore
+    this.#clock = address.clock ?? systemClock
+    this.#breaker = new Breaker(this.#clock)
+  }
+
+  /** Whether the peer just failed and is left alone. */
+  get isDown(): boolean {
+    return this.#breaker.isOpen
+  }
+
+  /** The answer, whatever its status, unless it is a redirect. Throws a StoreError while the peer is left alone. */
+  async send({ method = 'GET', path, headers }: PeerRequest, timer: Attempt): Promise<Response> {
+    const end = this.#breaker.enter()
+    const start = this.#clock.elapsed()
+    let answer: Response
+    try {
+      answer = await this.#fetch(this.#base + path, {
+        method,
+        headers: this.#headers(headers),
+        redirect: 'manual',
+        signal: timer.signal,
+        connectMillis: CONNECT_MILLIS,
+      })
+    } catch (error) {
+      const hasLeft = timer.signal.aborted && !timer.isLate
+      end(hasLeft ? 'left' : timer.isLate || isConnectTimeout(error) ? 'late' : 'failed')
+      if (!hasLeft) this.#failed()
+      throw error
+    }
+    end('answered')
+    this.#heard(answer, start)
+    if (answer.status >= 300 && answer.status < 400 && answer.status !== 304) {
+      await answer.body?.cancel()
+      throw new StoreError('unavailable', 'The peer redirects, which is refused; set its final address')
+    }
+    if (answer.type === 'opaqueredirect')
+      throw new StoreError('unavailable', 'The peer redirects, which is refused; set its final address')
+    return answer
+  }
+
+  /** A JSON answer, which may have `longest` bytes. */
+  async json(answer: Response, timer: Attempt, longest = LONGEST_TEXT): Promise<unknown> {
+    const text = await textWithin(answer, timer, longest)
+    try {
+      return parseShallow(text)
+    } catch (cause) {
+      throw new StoreError('unavailable', 'The peer sent JSON that is not valid', { cause })
+    }
+  }
+
+  /** The code of a problem; null if the body is none. */
+  async problemOf(answer: Response, timer: Attempt): Promise<string | null> {
+    try {
+      const { type } = (await this.json(answer, timer, LONGEST_PROBLEM)) as { type?: unknown }
+      return typeof type === 'string' ? (/^\/problems\/([a-z-]{1,40})$/.exec(type)?.[1] ?? null) : null
+    } catch {
+      return null
+    }
+  }
+
+  #headers(headers: Record<string, string> = {}): Record<string, string> {
+    const { token } = this.#address
+    const given = typeof token === 'function' ? token() : token
+    return {
+      Accept: 'application/problem+json, */*',
+      // What a runtime unpacks has neither the length nor the range requested.
+      'Accept-Encoding': 'identity',
+      ...headers,
+      [HOP]: '1',
+      ...(given && { Authorization: `Bearer ${given}` }),
+    }
+  }
+
+  #failed(): void {
+    this.health.up = false
+    this.health.failures++
+    this.health.at = this.#clock.elapsed()
+  }
+
+  #heard(answer: Response, start: number): void {
+    const { health } = this
+    const now = this.#clock.elapsed()
+    health.up = true
+    health.millis = now - start
+    health.at = now
+    const date = Date.parse(answer.headers.get('Date') ?? '')
+    // A date has whole seconds: on average it is half a second old, and it was written about halfway.
+    if (!Number.isNaN(date)) health.offset = date + 500 - (this.#clock.now() - health.millis / 2)
+    const zone = answer.headers.get('X-Nodestate-Zone')
+    if (zone !== null && /^[\w+:/-]{1,64}$/.test(zone)) this.zone = zone
+  }
+}
+
+/** What bounds a request. */
+export type Attempt = Pick<AttemptTimer, 'signal' | 'isLate' | 'bound'>
+
+/** What an unsuccessful answer means. Consumes its body. */
+export async function peerError(wire: PeerWire, answer: Response, timer: Attempt): Promise<Error> {
+  const { status } = answer
+  if (status === 304) return new StoreError('unchanged', 'The peer has the same version')
+  if (status === 412) return new StoreError('changed', 'The peer has another version')
+  const code = await wire.problemOf(answer, timer)
+  const said = `The peer answered ${status}${code ? ` ${code}` : ''}`
+  if (status === 401 || status === 403 || code === 'storage-denied')
+    return new StoreError('denied', `${said}; check its token`)
+  const seconds = /^\d{1,6}$/.exec(answer.headers.get('Retry-After') ?? '')?.[0]
+  const wait = seconds === undefined ? {} : { retryAfter: Number(seconds) }
+  if (code === 'storage-changed') return new StoreError('changed', said)
+  if (code === 'storage-timeout' || status === 504) return new StoreError('timeout', said, wait)
+  if (status === 429 || code === 'storage-throttled' || code === 'too-busy')
+    return new StoreError('throttled', said, wait)
+  const error = new StoreError('unavailable', said, wait)
+  // A proxy in front of a peer that is being restarted.
+  return status === 502 || (status === 503 && code === null) ? new TransientError(error) : error
+}
+
+async function textWithin(answer: Response, timer: Attempt, longest: number): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for (const reader = answer.body?.getReader(); reader; ) {
+    const { done, value } = await timer.bound(reader.read())
+    if (done) break
+    size += value.length
+    if (size > longest) {
+      await reader.cancel().catch(() => {})
+      throw new StoreError('unavailable', 'The peer sent an endless answer')
+    }
+    pieces.push(value)
+  }
+  return new TextDecoder().decode(concat(pieces))
+}
+
+function isConnectTimeout(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ETIMEDOUT'
+}
+
+function baseOf(url: string): string {
+  const { protocol, origin, pathname, username, search, hash } = new URL(url)
+  if (protocol !== 'http:' && protocol !== 'https:')
+    throw new StoreError('unavailable', 'The address of a peer must begin with http:// or https://')
+  if (username !== '' || search !== '' || hash !== '')
+    throw new StoreError('unavailable', 'The address of a peer has no user, query or fragment')
+  return `${origin}${pathname.replace(/\/+$/, '')}/`
+}

@@ -1,0 +1,186 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { all, codeOf, textOf } from '../../src/store/contract/assert.ts'
+import { type PeerStoreOptions, peerStore } from '../../src/store/peer.ts'
+
+const servers: Server[] = []
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections()
+    server.close()
+  }
+})
+
+/** A peer that answers as it likes. */
+async function peer(answer: RequestListener, options: Partial<PeerStoreOptions> = {}) {
+  const server = createServer(answer)
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return peerStore({ url, backoff: 1, ...options })
+}
+
+const ENTRY = { name: 'a.log', size: 3, modified: '2026-11-14T02:10:00.500Z', etag: '"1"', id: '7' }
+const list =
+  (entries: unknown, headers = {}): RequestListener =>
+  (_, response) => {
+    response.writeHead(200, { 'Content-Type': 'application/json', ...headers })
+    response.end(JSON.stringify(entries))
+  }
+const FILE = { ETag: '"1"', 'Last-Modified': 'Sat, 14 Nov 2026 02:10:00 GMT', 'X-Nodestate-File': '7' }
+
+describe('a peer that lies', () => {
+  it.each([
+    ['text', 'no list'],
+    ['an object', {}],
+    ['a negative size', [{ ...ENTRY, size: -1 }]],
+    ['a size that is no integer', [{ ...ENTRY, size: 1.5 }]],
+    ['a size beyond all files', [{ ...ENTRY, size: 1e300 }]],
+    ['no time', [{ ...ENTRY, modified: 'yesterday' }]],
+    ['no tag', [{ ...ENTRY, etag: 'x' }]],
+    ['a tag with a line break', [{ ...ENTRY, etag: '"x\r\nSet-Cookie: a"' }]],
+    ['nothing in the list', [null]],
+  ])('with %s is not believed', async (_, body) => {
+    expect(await codeOf(all((await peer(list(body))).list()))).toBe('unavailable')
+  })
+
+  it('about names has no files of such names', async () => {
+    const names = [
+      '..',
+      '../etc',
+      'a/../b',
+      '/etc/passwd',
+      'x\u0000y',
+      'x\ny',
+      'x\u001b[31m',
+      '',
+      './a',
+      'ok.log',
+    ]
+    const store = await peer(list(names.map((name) => ({ ...ENTRY, name }))))
+    expect((await all(store.list())).map(({ key }) => key)).toEqual(['ok.log'])
+  })
+
+  it('with an endless list is left', async () => {
+    let sent = 0
+    const store = await peer((_, response) => {
+      response.writeHead(200)
+      const more = () => {
+        sent += 64 * 1024
+        if (sent < 64 * 1024 * 1024 && response.write(' '.repeat(64 * 1024))) setImmediate(more)
+      }
+      response.on('drain', more)
+      response.write('[')
+      more()
+    })
+    expect(await codeOf(all(store.list()))).toBe('unavailable')
+    expect(sent).toBeLessThan(32 * 1024 * 1024)
+  })
+
+  it('with a list that leads back to itself is left', async () => {
+    const store = await peer(list([ENTRY], { Link: '<?etag=true&after=a.log>; rel="next"' }))
+    expect(await codeOf(all(store.list()))).toBe('unavailable')
+  })
+
+  it('with JSON of a million levels is not believed', async () => {
+    const store = await peer((_, response) => response.end('['.repeat(1e6)))
+    expect(await codeOf(all(store.list()))).toBe('unavailable')
+  })
+
+  it.each([
+    ['ends early', { 'Content-Length': '3', 'Content-Range': 'bytes 0-2/3' }, 'ab'],
+    ['is longer than it says', { 'Content-Range': 'bytes 0-2/3' }, 'abcdefgh'],
+    ['is of another range', { 'Content-Length': '3', 'Content-Range': 'bytes 1-3/4' }, 'abc'],
+    ['has no range', { 'Content-Length': '3' }, 'abc'],
+    ['has no tag', { 'Content-Length': '3', 'Content-Range': 'bytes 0-2/3', ETag: '' }, 'abc'],
+    [
+      'is compressed',
+      { 'Content-Length': '3', 'Content-Range': 'bytes 0-2/3', 'Content-Encoding': 'gzip' },
+      'abc',
+    ],
+  ])('with a body that %s is not believed', async (_, headers, body) => {
+    const store = await peer((_, response) => {
+      response.writeHead(206, { ...FILE, ...headers })
+      response.write(body)
+      // What announces more than it sends must be cut, not ended.
+      setTimeout(() => response.socket?.destroy(), 10)
+    })
+    expect(await codeOf(store.read('a.log', { offset: 0, length: 3 }))).toBe('unavailable')
+  })
+
+  it('is not followed elsewhere', async () => {
+    const asked: string[] = []
+    const store = await peer((request, response) => {
+      asked.push(request.url!)
+      response.writeHead(302, { Location: '/elsewhere' }).end()
+    })
+    expect(await codeOf(all(store.list()))).toBe('unavailable')
+    expect(await codeOf(store.read('a.log'))).toBe('unavailable')
+    expect(asked.some((url) => url.includes('elsewhere'))).toBe(false)
+  })
+})
+
+describe('a peer', () => {
+  it('is sent its own token and the mark of a coordinator', async () => {
+    const seen: (string | undefined)[] = []
+    const store = await peer(
+      (request, response) => {
+        seen.push(request.headers.authorization, request.headers['x-nodestate-hop'] as string)
+        list([ENTRY])(request, response)
+      },
+      { token: () => 'secret' },
+    )
+    expect(await all(store.list())).toEqual([
+      { key: 'a.log', size: 3, modified: Date.parse('2026-11-14T02:10:00Z'), etag: '"1"', id: '7' },
+    ])
+    expect(seen).toEqual(['Bearer secret', '1'])
+  })
+
+  it('that is no nodestate, or too old, is not an empty one', async () => {
+    const other = await peer((_, response) => response.writeHead(404).end('<html>'))
+    expect(await codeOf(other.stat('a.log'))).toBe('unavailable')
+    expect(await codeOf(other.read('a.log'))).toBe('unavailable')
+    const old = await peer(list([{ name: 'a.log', size: 3 }], { 'X-Nodestate-Note': 'unknown-parameter' }))
+    expect(await codeOf(all(old.list()))).toBe('unavailable')
+  })
+
+  it.each([
+    [401, 'unauthorized', 'denied'],
+    [403, 'forbidden', 'denied'],
+    [429, 'too-many-failures', 'throttled'],
+    [503, 'storage-timeout', 'timeout'],
+    [503, 'storage-denied', 'denied'],
+    [508, 'loop', 'unavailable'],
+    [400, 'bad-parameter', 'unavailable'],
+  ])('that answers %i %s is %s', async (status, code, expected) => {
+    const store = await peer((_, response) =>
+      response.writeHead(status).end(JSON.stringify({ type: `/problems/${code}` })),
+    )
+    expect(await codeOf(all(store.list()))).toBe(expected)
+  })
+
+  it('that does not answer is left alone for a moment', async () => {
+    let calls = 0
+    let isDead = true
+    let elapsed = 0
+    const { systemClock } = await import('../../src/limits/clock.ts')
+    const clock = { ...systemClock, elapsed: () => elapsed }
+    const store = await peer(
+      (request, response) => {
+        calls++
+        if (isDead) return void request.socket.destroy()
+        response.writeHead(200, { ...FILE, 'Content-Length': '3' }).end('abc')
+      },
+      { clock },
+    )
+    expect(await codeOf(store.read('a.log'))).toBe('unavailable')
+    const before = calls
+    for (let i = 0; i < 20; i++) expect(await codeOf(store.read('a.log'))).toBe('unavailable')
+    expect(calls).toBe(before)
+    isDead = false
+    elapsed += 60_000
+    expect(await textOf(await store.read('a.log'))).toBe('abc')
+    expect(calls).toBe(before + 1)
+  })
+})
