@@ -19,6 +19,9 @@ export interface Head {
 
 type HeadOf = (entry: Entry) => Head | undefined
 
+/** Whether a file is the beginning of another one; undefined if that is not known yet. */
+type IsBeginning = (one: Entry, other: Entry) => boolean | undefined
+
 /** The files of one log, in order. */
 export interface Family {
   /** Oldest first. Each text is there once. */
@@ -31,6 +34,8 @@ export interface Family {
   wanted: Entry[]
   /** Compressed files that may be copies of others; only their length would tell. */
   unmeasured: Entry[]
+  /** Files that begin like others and are not longer; only a comparison would tell if they are copies. */
+  unproven: [one: Entry, other: Entry][]
   /** Files that seem newer than the active one, and that itself; only their last records would tell if they are copies. */
   unended: Entry[]
   /** Other names of members: links, and files with the same text. */
@@ -51,12 +56,25 @@ const COPY_MS = 2000
  * agreed direction (logrotate's `.1` is the newest, Log4j's the oldest), so heads and times of change decide:
  * call it again with what it `wanted`.
  */
-export function familyOf(name: string, named: NamedFiles, headOf: HeadOf = () => undefined): Family {
+export function familyOf(
+  name: string,
+  named: NamedFiles,
+  headOf: HeadOf = () => undefined,
+  isBeginning: IsBeginning = () => true,
+): Family {
   const dashed = rolledMembers(name, named.dashed, headOf)
   const kin = kinOf(dashed.log, named, dashed.members)
   const aliases = new Map(kin.aliases)
   const { unended, ...arranged } = withActiveLast(arrangeShipped(kin.members, headOf), headOf)
-  const single = withoutCopies(arranged.order, headOf, aliases)
+  const unproven: Family['unproven'] = []
+  const isProven = (one: RotatedFile, other: RotatedFile) => {
+    if (!isCopyOf(one, other, headOf)) return false
+    // The end of an archive is not compared: it would have to be read through.
+    const isSame = one.compressed || other.compressed || isBeginning(one.entry, other.entry)
+    if (isSame === undefined) unproven.push([one.entry, other.entry])
+    return isSame === true
+  }
+  const single = withoutCopies(arranged.order, headOf, isProven, aliases)
   const newest = single.at(-1)
   return {
     members: single.map((member) => member.entry),
@@ -69,6 +87,7 @@ export function familyOf(name: string, named: NamedFiles, headOf: HeadOf = () =>
       .flat()
       .map(({ entry }) => entry)
       .filter((entry) => headOf(entry)?.length === undefined),
+    unproven,
     unended,
     aliases,
   }
@@ -94,13 +113,18 @@ export function lastOfWhole(family: Family, name: string): number {
 /**
  * Two files that begin alike and have the same length are copies: `app.log.1` beside `app.log.2.gz` in the middle of a
  * sync. So is the beginning of the active file under a rotated name, while it is copied before it is truncated. The
- * uncompressed one stays, and the newer of two. Where a length is not known, a repetition is better than a loss.
+ * uncompressed one stays, and the newer of two. Where that is not known, a repetition is better than a loss.
  */
-function withoutCopies(order: RotatedFile[], headOf: HeadOf, aliases: Map<string, string>): RotatedFile[] {
+function withoutCopies(
+  order: RotatedFile[],
+  headOf: HeadOf,
+  isCopy: (one: RotatedFile, other: RotatedFile) => boolean,
+  aliases: Map<string, string>,
+): RotatedFile[] {
   const groups = alike(order, headOf)
   return order.filter((member) => {
     const others = groups.get(headOf(member.entry)?.print ?? '') ?? []
-    const original = others.find((other) => other !== member && isCopyOf(member, other, headOf))
+    const original = others.find((other) => other !== member && isCopy(member, other))
     if (!original) return true
     aliases.set(member.entry.key, original.entry.key)
     return false

@@ -20,6 +20,8 @@ const HEADS_MILLIS = 10_000
 const ROUNDS = 3
 /** How many archives are read to their end at most. */
 const MEASURED = 4
+/** How many files are compared with one that begins alike. */
+const COMPARED = 16
 /** How often files are listed again if they move meanwhile. */
 const LISTS = 5
 
@@ -67,10 +69,12 @@ async function arrangeFiles(name: string, named: NamedFiles, opener: Opener, isL
   // Only heads that were asked for: what else happens to be known must not change the order from page to page.
   const read = new Map<Entry, Head>()
   const headOf = (entry: Entry) => (entry.size === 0 ? UNKNOWN : read.get(entry))
+  const compared = new Map<string, boolean>()
+  const isBeginning = (one: Entry, other: Entry) => compared.get(`${one.key}\n${other.key}`)
   /** With thousands of files, this takes a turn of its own. */
   const inOrder = async () => {
     if (isTurnOver()) await yieldToEventLoop()
-    return familyOf(name, named, headOf)
+    return familyOf(name, named, headOf, isBeginning)
   }
   let family = await inOrder()
   for (let round = 0; round < ROUNDS && family.wanted.length > 0; round++) {
@@ -92,13 +96,18 @@ async function arrangeFiles(name: string, named: NamedFiles, opener: Opener, isL
     })
     family = await inOrder()
   }
-  if (family.unmeasured.length === 0) return family
   // Archives are read to their end for their length: copies are rare, and come in pairs.
   for (const entry of family.unmeasured.slice(0, MEASURED)) {
     await failureOf(opener, entry, (text) => heads.measure(text))
     read.set(entry, heads.get(entry) ?? UNKNOWN)
   }
-  return inOrder()
+  if (family.unmeasured.length > 0) family = await inOrder()
+  for (const [one, other] of family.unproven.slice(0, COMPARED)) {
+    await failureOf(opener, one, async (text) => {
+      compared.set(`${one.key}\n${other.key}`, await isBeginningOf(text, await openText(opener, other)))
+    })
+  }
+  return family.unproven.length > 0 ? inOrder() : family
 }
 
 const UNKNOWN = { time: null, print: null }

@@ -50,3 +50,20 @@ it('a file that only begins like the log is a part of it', async () => {
   const [status, text] = await whole('lines=1000')
   expect([status, (text as string).includes('LINE 9')]).toEqual([200, true])
 })
+
+it.each([
+  ['shorter', 300],
+  ['as long', 400],
+])(
+  'a file that begins like the log for more than 4 KiB is a part of it if the rest differs: %s',
+  async (_, count) => {
+    const begin = lines(0, 200)
+    expect(begin.length).toBeGreaterThan(8192)
+    write('broker.log.2', lines(900, 905), NOW - 7200)
+    write('broker.log.1', begin + lines(200, count).replaceAll('line', 'LINE'), NOW - 3600)
+    write('broker.log', begin + lines(200, 400), NOW)
+    const [status, text] = await whole('lines=10000')
+    expect([status, (text as string).match(/LINE/g)?.length]).toEqual([200, count - 200])
+    expect((text as string).match(/line 399\n/g)).toHaveLength(1)
+  },
+)
