@@ -7,10 +7,4 @@ export const KNOWN = {
   noTracesForFilters: true,
   /** Following a file that is empty or not there yet is 501 if its newest rotated file is an archive. */
   unsupportedBesideArchive: true,
-  /**
-   * A clock that steps back by an hour or more between two rotations by number: the records then agree with the names in
-   * the other direction, which is believed although the times of change say otherwise. A follower that comes back loses
-   * lines without an event.
-   */
-  noHoursBackByNumber: true,
 }

@@ -220,9 +220,10 @@ function arrange(members: RotatedFile[], headOf: HeadOf): Arranged {
   if (timesIn(order).length < 2 && rotated.length > 1) return { ...byChangeAlone(order), wanted }
   const agreed = directions.find((order) => isRising(changesOf(order)) && isRising(timesIn(order)))
   if (agreed) return { order: agreed, certain: true, wanted }
-  // The hour that comes twice in autumn looks like a step back; times of change show that it is none.
   const isNear = (order: RotatedFile[]) => isRising(timesIn(order), CLOCK_CHANGE_MS)
-  if (isRising(ownChangesOf(order), -1) && isNear(order)) return { order, certain: true, wanted }
+  // The hour that comes twice in autumn looks like a step back; times of change show that it is none. If a clock was set
+  // back by more, records may agree with the numbers in the other direction: times of change and usual numbers weigh more.
+  if (isRising(ownChangesOf(order), -1)) return { order, certain: isNear(order), wanted }
   const byRecords = byTimes(order, headOf)
   // Records that agree with the names, or with the times of change, need no more.
   if (directions.some((order) => isRising(timesIn(order))) || isRising(changesOf(byRecords.order), -1))

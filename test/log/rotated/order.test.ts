@@ -111,3 +111,17 @@ it('pages forward and backward have every record once, in the same order, where 
     expect(await walk(`lines=${lines}`, 'prev')).toEqual(whole.numbers)
   }
 })
+
+it('files that were written one after the other stay so if the clock was set back by hours at each rotation', async () => {
+  write('a.log.3', line('14T20:00', 1) + line('14T20:01', 2), '14T20:01')
+  write('a.log.2', line('14T15:00', 3) + line('14T15:01', 4), '14T20:02')
+  write('a.log.1', line('14T10:00', 5) + line('14T10:01', 6), '14T20:03')
+  write('a.log', line('14T05:00', 7) + line('14T05:01', 8), '14T20:04')
+  const guess = { numbers: [1, 2, 3, 4, 5, 6, 7, 8], note: 'family-order' }
+  expect(await view('file=a.log&rotated=true')).toMatchObject(guess)
+  // The files were restored in the order of their names, and the log is written on.
+  for (const [i, name] of ['a.log.1', 'a.log.2', 'a.log.3', 'a.log'].entries())
+    write(name, line(`14T0${8 - i}:00`, 8 - i), `14T20:0${i}`)
+  write('a.log', line('14T09:00', 9), '14T20:04')
+  expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [6, 7, 8, 9] })
+})

@@ -1,5 +1,4 @@
 import type { Random } from '../kernel/random.ts'
-import { KNOWN } from '../known.ts'
 import { LEVELS, type Log, linesOf } from '../logs.ts'
 import type { Step } from '../plan.ts'
 import type { World } from '../world.ts'
@@ -36,7 +35,7 @@ const WORDS = [
 export const writer: Actor = {
   changes: true,
   plan({ random, settings, add, moment }) {
-    for (const { name, rotation } of settings.logs) {
+    for (const { name } of settings.logs) {
       const own = random.split(name)
       for (let i = own.small(2, 25); i > 0; i--)
         add(name, 'write', moment(own), {
@@ -46,10 +45,8 @@ export const writer: Actor = {
           longest: own.chance(0.03) ? 2_000 : 60,
         })
       const clock = random.split(`${name} clock`)
-      const isByNumber = rotation === 'numbers' || rotation === 'copytruncate'
-      const steps = KNOWN.noHoursBackByNumber && isByNumber ? STEPS.slice(0, 2) : STEPS
       for (let i = clock.chance(0.3) ? clock.small(1, 4) : 0; i > 0; i--)
-        add(name, 'step', moment(clock), { ms: clock.pick(steps) * (clock.chance(0.75) ? -1 : 1) })
+        add(name, 'step', moment(clock), { ms: clock.pick(STEPS) * (clock.chance(0.75) ? -1 : 1) })
     }
   },
   async act(world, step) {
