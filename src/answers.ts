@@ -110,8 +110,57 @@ export interface LogFields {
   /** False if a budget ran out, or an archive ends early: records that should have been examined are missing. */
   complete: boolean
   /** The most frequent first, each with its most frequent values. */
-  fields: { name: string; count: number; values: { value: string; count: number }[] }[]
+  fields: LogField[]
   patterns: MessagePattern[]
+}
+
+/** A field with its most frequent values. */
+export interface LogField {
+  name: string
+  /** Records that have it. */
+  count: number
+  values: { value: string; count: number }[]
+  /** How its values are distributed, if most of them are numbers. */
+  numbers?: NumberSummary | undefined
+}
+
+/** A distribution of numbers; the quantiles are within 2 %. */
+export interface NumberSummary {
+  count: number
+  min: number
+  median: number
+  p95: number
+  max: number
+  /** Durations are in milliseconds and sizes in bytes; null for other numbers. */
+  unit: 'ms' | 'bytes' | null
+}
+
+/** Records grouped by the values of a field. */
+export interface LogGroups {
+  by: string
+  /** The field whose numbers each group has; null if none was requested. */
+  of: string | null
+  unit: NumberSummary['unit']
+  /** Records that have the field. */
+  records: number
+  /** False if a budget ran out, or bytes are missing: records that should have been counted are not. */
+  complete: boolean
+  /** In the order that was requested; equal ones by value. */
+  groups: LogGroup[]
+  /** The records of all other values, if there are any. */
+  other?: { count: number; errors: number } | undefined
+}
+
+/** Records with the same value. The numbers are there if they were requested, and null if no record has one. */
+export interface LogGroup {
+  value: string
+  count: number
+  /** Records with the level error or fatal. */
+  errors: number
+  min?: number | null
+  median?: number | null
+  p95?: number | null
+  max?: number | null
 }
 
 /** Messages that differ only in their numbers, names and the like. */

@@ -177,7 +177,7 @@ export function createApp(options: AppOptions, shared?: Shared): Hono {
   routing.addQuery('/api/v1/config/history', 'config', async (request, query) =>
     (await history()).show(request, query),
   )
-  for (const name of ['list', 'view', 'histogram', 'fields', 'download'] as const) {
+  for (const name of ['list', 'view', 'histogram', 'fields', 'groups', 'download'] as const) {
     const answer = (request: Request, query: Query, grant: Grant) => logs(grant.files)[name](request, query)
     routing.addQuery(`/api/v1/log/${name}`, 'logs', answer, { max: { size: maxSize } })
   }

@@ -128,6 +128,7 @@ export function createClient(options: ClientOptions): Client {
     histogram: (query: HistogramQuery, call?: CallOptions) =>
       whole<LevelHistogram>('log/histogram', query, call),
     fields: (query, call) => whole('log/fields', query, call),
+    groups: (query, call) => whole('log/groups', query, call),
     nodes: (call) => listed('nodes', { limit: 1000 }, call),
     async export({ columns, ...query }, format, call) {
       const asked = format === 'text' ? {} : { format, columns: columns?.join() }

@@ -109,6 +109,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['log/pattern', ['pattern.ts', 'literal.ts']],
   ['log/selection.ts', ['selection.ts']],
   ['log/where', ['compare.ts', 'where.ts']],
+  ['log/numbers', ['numbers.ts']],
   [
     'log/text',
     [
@@ -156,8 +157,9 @@ const ROOMS: [room: string, door: string[]][] = [
     ['answer.ts', 'context.ts', 'detail.ts', 'holes.ts', 'request.ts', 'retry.ts', 'session.ts', 'view.ts'],
   ],
   ['log/export', ['export.ts']],
-  ['log/histogram', ['chart.ts', 'histogram.ts']],
+  ['log/histogram', ['chart.ts', 'count.ts', 'histogram.ts']],
   ['log/fields', ['fields.ts']],
+  ['log/groups', ['count.ts', 'groups.ts']],
   ['log/follow', ['followers.ts', 'frame.ts', 'hub.ts']],
   ['log/merge/records', ['long.ts', 'neighbours.ts', 'order.ts', 'way.ts']],
   ['log/merge', ['cursor.ts', 'export.ts', 'follow.ts', 'merge.ts', 'render.ts', 'source.ts']],
@@ -199,6 +201,7 @@ const ROOMS: [room: string, door: string[]][] = [
     'routes/parameters',
     [
       'columns.ts',
+      'groups-request.ts',
       'histogram-request.ts',
       'meaning.ts',
       'query-text.ts',

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import {
   type ConfigQuery,
   createClient,
+  type GroupsQuery,
   type HistogramQuery,
   type LogQuery,
   type ViewQuery,
@@ -28,6 +29,7 @@ const LOG: Names<LogQuery> = {
 }
 const VIEW: Names<ViewQuery> = { ...LOG, size: true, lines: true, first: true, before: true, after: true }
 const HISTOGRAM: Names<HistogramQuery> = { ...LOG, buckets: true, step: true, estimate: true, by: true }
+const GROUPS: Names<GroupsQuery> = { ...LOG, by: true, of: true, sort: true, limit: true }
 const CONFIG: Names<ConfigQuery> = { detail: true, at: true }
 
 /** What the client sends for each resource: its types, and what its methods stand for. */
@@ -39,6 +41,7 @@ const CLIENT: Record<Resource, readonly string[]> = {
   view: [...Object.keys(VIEW), 'follow', 'format', 'columns', 'download'],
   histogram: Object.keys(HISTOGRAM),
   fields: Object.keys(LOG),
+  groups: Object.keys(GROUPS),
   download: ['file'],
   nodes: ['limit', 'after'],
 }
@@ -61,6 +64,7 @@ describe('the client', () => {
     })
     await client.histogram({ file: 'a.log', step: '40s', estimate: true, buckets: 7 })
     await client.histogram({ file: 'a.log', step: 500 })
+    await client.groups({ file: 'a.log', by: 'path', of: 'took', sort: 'p95', limit: 5 })
     await client.config({ detail: true, at: '2h' })
     await client.detail({ after: 'b.log' })
     await client.tagged({ prefix: 'b' })
@@ -69,6 +73,7 @@ describe('the client', () => {
     expect(asked.map(({ search }) => search)).toEqual([
       '?file=a.log&step=40s&estimate=true&buckets=7',
       '?file=a.log&step=500',
+      '?file=a.log&by=path&of=took&sort=p95&limit=5',
       '?detail=true&at=2h',
       '?after=b.log&detail=true',
       '?prefix=b&etag=true',

@@ -103,6 +103,7 @@ const EXPECTED: [part: string, check: (out: string) => void][] = [
   ['Accept: text/csv', (out) => expect(out).toMatch(/,error,timeout\r\n$/)],
   ['config/history', (out) => expect(JSON.parse(out)).toMatchObject([{ changes: [] }])],
   ['config?at=now', (out) => expect(JSON.parse(out).time).toBeLessThanOrEqual(Date.now())],
+  ['log/groups', (out) => expect(JSON.parse(out).groups).toMatchObject([{ count: 2, p95: 1500, max: 1500 }])],
   ['where=status>=500', (out) => expect(out).toBe(access(['503', '1.500']))],
   ['where=level:error', (out) => expect(out).toBe(line(now - 30_000, 'ERROR', 'timeout'))],
   ['since=02:10&first=20', (out) => expect(out.split('\n')[0]).toMatch(/it went wrong$/)],

@@ -9,6 +9,7 @@ import type {
   LogFields,
   LogFile,
   LogFileDetail,
+  LogGroups,
   NodeInfo,
   TaggedLogFile,
 } from '../answers.ts'
@@ -199,6 +200,18 @@ export interface HistogramQuery extends LogQuery {
   by?: 'level' | 'file' | 'node' | undefined
 }
 
+/** How records are grouped. */
+export interface GroupsQuery extends LogQuery {
+  /** The field that they are grouped by. */
+  by: string
+  /** A numeric field: each group has the distribution of its numbers. */
+  of?: string | undefined
+  /** The order of the groups, the largest first. @default 'count' */
+  sort?: 'count' | 'errors' | 'median' | 'p95' | 'max' | undefined
+  /** At most this many groups. @default 20 */
+  limit?: number | undefined
+}
+
 /** Which logs are listed. */
 export interface ListOptions extends CallOptions {
   /** At a fleet's own address: the nodes, by id or pattern. */
@@ -246,6 +259,8 @@ export interface Client {
   ): Promise<LevelHistogram & Completeness>
   histogram(query: HistogramQuery, options?: CallOptions): Promise<Histogram & Completeness>
   fields(query: LogQuery, options?: CallOptions): Promise<LogFields & Completeness>
+  /** Records by the values of a field: which path has the most errors, or the slowest requests? */
+  groups(query: GroupsQuery, options?: CallOptions): Promise<LogGroups & Completeness>
   /** The nodes of a fleet; a service that is not a fleet answers 404. */
   nodes(options?: CallOptions): Promise<Entries<FleetNode>>
   /** The selected records as a file, oldest first, to the end of the log. */

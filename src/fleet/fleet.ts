@@ -86,7 +86,7 @@ export function createFleet(options: FleetOptions): Hono {
     return new FleetLogs({ nodes, homes, options, limits: shared.limits, mostListed: pageNodes ?? PAGE })
   })
   const { maxSize } = options.limits ?? {}
-  for (const name of ['list', 'view', 'histogram', 'fields'] as const) {
+  for (const name of ['list', 'view', 'histogram', 'fields', 'groups'] as const) {
     const answer = async (request: Request, query: Query, grant: Grant) => {
       refuseHop(request)
       return (await logs()).answer(name, request, query, grant)

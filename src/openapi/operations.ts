@@ -175,8 +175,25 @@ const FIELDS = {
   records: 300,
   sampled: false,
   complete: true,
-  fields: [{ name: 'level', count: 300, values: [{ value: 'warn', count: 300 }] }],
+  fields: [
+    { name: 'level', count: 300, values: [{ value: 'warn', count: 300 }] },
+    {
+      name: 'took',
+      count: 120,
+      values: [{ value: '1.5s', count: 80 }],
+      numbers: { count: 120, min: 1200, median: 1500, p95: 2900, max: 3000, unit: 'ms' },
+    },
+  ],
   patterns: [PATTERN],
+}
+const GROUPS = {
+  by: 'path',
+  of: 'duration',
+  unit: 'ms',
+  records: 120,
+  complete: true,
+  groups: [{ value: '/api/login', count: 80, errors: 3, min: 1.2, median: 14, p95: 1900, max: 2100 }],
+  other: { count: 40, errors: 0 },
 }
 
 /** Every operation of a node and of a fleet. A resource that the app serves and that is missing here fails a test. */
@@ -277,6 +294,18 @@ export const OPERATIONS: Operation[] = [
     answers: tagged(
       'Fields, values and patterns of a sample of at most 10,000 records.',
       [{ schema: 'LogFields', example: FIELDS }],
+      ['X-Nodestate-Missing', 'X-Nodestate-Settled'],
+    ),
+    problems: [...API, ...FILE, ...SEARCH, 'unsupported'],
+  },
+  {
+    path: '/api/v1/log/groups',
+    id: 'groupRecords',
+    summary: 'Records grouped by the values of a field, with the numbers of another',
+    resource: 'groups',
+    answers: tagged(
+      'The first groups in the requested order.',
+      [{ schema: 'LogGroups', example: GROUPS }],
       ['X-Nodestate-Missing', 'X-Nodestate-Settled'],
     ),
     problems: [...API, ...FILE, ...SEARCH, 'unsupported'],

@@ -5,6 +5,8 @@ const textOrNull = (description?: string) => ({ type: ['string', 'null'], descri
 const integer = (description?: string, bounds: { minimum?: number; maximum?: number } = {}) =>
   ({ type: 'integer', description, ...bounds }) as const
 const integerOrNull = (description?: string) => ({ type: ['integer', 'null'], description }) as const
+const number = (description?: string) => ({ type: 'number', description }) as const
+const numberOrNull = (description?: string) => ({ type: ['number', 'null'], description }) as const
 const flag = (description: string) => ({ type: 'boolean', description }) as const
 const list = <I extends object>(items: I, description?: string) =>
   ({ type: 'array', items, description }) as const
@@ -188,11 +190,31 @@ const HISTOGRAM = object(
   },
 )
 
-const FIELD = object({
-  name: text('The field, as `where` takes it.'),
-  count: integer('Records that have it.'),
-  values: list(object({ value: text(), count: integer() })),
+const UNIT = {
+  enum: ['ms', 'bytes', null],
+  description: 'Durations are in milliseconds, sizes in bytes; null for other numbers.',
+} as const
+const NUMBERS = object({
+  count: integer('Values that are numbers.'),
+  min: number(),
+  median: number('Within 2 %.'),
+  p95: number('Within 2 %.'),
+  max: number(),
+  unit: UNIT,
 })
+const FIELD = object(
+  {
+    name: text('The field, as `where` takes it.'),
+    count: integer('Records that have it.'),
+    values: list(object({ value: text(), count: integer() })),
+  },
+  {
+    numbers: {
+      ...NUMBERS,
+      description: 'The distribution of its values, if more than half of them are numbers.',
+    },
+  },
+)
 const PATTERN = object({
   pattern: text('The constant words of the messages; `<*>` is what varies.'),
   count: integer(),
@@ -207,6 +229,32 @@ const FIELDS = object({
   fields: list(FIELD),
   patterns: list(PATTERN),
 })
+
+const GROUP = object(
+  { value: text(), count: integer(), errors: integer('Records with the level error or fatal.') },
+  {
+    min: numberOrNull('With `of`: the smallest number; null if no record of the group has one.'),
+    median: numberOrNull('Within 2 %.'),
+    p95: numberOrNull('Within 2 %.'),
+    max: numberOrNull(),
+  },
+)
+const GROUPS = object(
+  {
+    by: text(),
+    of: textOrNull(),
+    unit: UNIT,
+    records: integer('Records that have the field.'),
+    complete: flag('False when a budget ran out or bytes are missing, so that records are missing.'),
+    groups: list(GROUP),
+  },
+  {
+    other: {
+      ...object({ count: integer(), errors: integer() }),
+      description: 'The records of all values that are not in `groups`, if there are any.',
+    },
+  },
+)
 
 /** RFC 9457. */
 const PROBLEM = object({
@@ -260,6 +308,7 @@ export const SCHEMAS = {
   },
   Histogram: HISTOGRAM,
   LogFields: FIELDS,
+  LogGroups: GROUPS,
   Problem: PROBLEM,
   LokiResult: success(LOKI_DATA),
   LokiNames: success(list(text())),

@@ -42,12 +42,14 @@ export function loadQueryRoutes(context: ViewContext, options: QueryOptions) {
   const route = { ...context, ...options, followers: following && new Followers(context, following, count) }
   type Show = (request: Request, query: Query, one: typeof route) => Promise<Response>
   /** Answers over one log, or over several, whose code is loaded with the first of them. */
-  const over = (name: 'view' | 'histogram' | 'fields', showOne: Show) => {
+  const over = (name: 'view' | 'histogram' | 'fields' | 'groups', showOne: Show) => {
     return async (request: Request, query: Query) => {
       claim(request)
-      if (!query.files && query.by === undefined) return showOne(request, query, route)
+      // A histogram by file has columns for files even if there is only one.
+      const isSplit = name === 'histogram' && query.by !== undefined && query.by !== 'level'
+      if (!query.files && !isSplit) return showOne(request, query, route)
       const { MERGED, mergedRoute } = await import('./merged/routes.ts')
-      const several = await mergedRoute(query, route)
+      const several = await mergedRoute(query, route, isSplit)
       return several ? MERGED[name](request, query, several) : showOne(request, query, route)
     }
   }
@@ -56,6 +58,7 @@ export function loadQueryRoutes(context: ViewContext, options: QueryOptions) {
     histogram: over('histogram', showHistogram),
     // Loaded when the first panel of fields opens.
     fields: over('fields', async (...args) => (await import('./fields.ts')).showFields(...args)),
+    groups: over('groups', async (...args) => (await import('./groups.ts')).showGroups(...args)),
     listPart: (request: Request, from: Part | string) => listPart(request, from, context),
     streamList: (request: Request, after: string) => streamList(request, after, context.files),
     listTagged: (request: Request, query: Query) => listTagged(request, query, context),

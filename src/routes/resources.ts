@@ -48,6 +48,7 @@ function resourcesOf({ context, ...options }: LogResourceOptions) {
     view: (request, query) => viewLog(request, query, viewRoute),
     histogram: async (request, query) => (await queryRoutes()).histogram(request, query),
     fields: async (request, query) => (await queryRoutes()).fields(request, query),
+    groups: async (request, query) => (await queryRoutes()).groups(request, query),
     download: async (request, query) =>
       (await import('./download.ts')).downloadLog(request, query, viewRoute),
   } satisfies Record<string, Handler>

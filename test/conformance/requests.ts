@@ -97,6 +97,8 @@ export const REQUESTS: Asked[] = [
   { path: '/api/v1/log/download?file=broker.log', headers: { Range: 'bytes=-100' } },
   { path: '/api/v1/log/histogram?file=broker.log&buckets=5' },
   { path: '/api/v1/log/histogram?file=broker.log&rotated=true&buckets=7' },
+  { path: '/api/v1/log/groups?file=broker.log&by=level&limit=2' },
+  { path: '/api/v1/log/groups?file=broker.log&by=level&sort=p95' },
   { path: '/api/v2/config' },
   { path: '/api/v1/log/view/broker.log' },
   { path: '/nothing/here' },

@@ -65,6 +65,7 @@ const FILE = [
   log('view?file=a.log'),
   log('histogram?file=a.log'),
   log('fields?file=a.log'),
+  log('groups?file=a.log&by=level'),
   log('download?file=a.log'),
 ]
 const READY = { path: '/readyz' }
@@ -112,7 +113,10 @@ const SCENARIOS: [Partial<AppOptions>, Asked[]][] = [
   [{}, [...searching('{file="broken.gz"}'), ...searching('{file="a.log.zst"}')]],
   [{ limits: { archiveBytes: 1000 } }, searching('{file="large.gz"}')],
   [{ limits: { scanMillis: -1 } }, searching(A)],
-  [{ limits: { sources: 1 } }, ['view', 'histogram', 'fields'].map((name) => log(`${name}?file=*`))],
+  [
+    { limits: { sources: 1 } },
+    ['view', 'histogram', 'fields', 'groups'].map((name) => log(`${name}?file=*&by=level`)),
+  ],
   [{}, [{ path: '/api/v1/config?detail=true' }, log('list?detail=true')]],
   [{}, [{ path: '/api/v1/config?detail=x' }, { path: `${HISTORY.path}?limit=0` }, log('list?detail=x')]],
   [{}, [AT, { path: '/api/v1/config?at=now' }]],
@@ -123,7 +127,10 @@ const SCENARIOS: [Partial<AppOptions>, Asked[]][] = [
     {},
     [log('view?size=x&file=a.log'), log('histogram?buckets=0&file=a.log'), log('fields'), log('download')],
   ],
-  [{}, ['view', 'histogram', 'fields', 'download'].map((name) => log(`${name}?file=none`))],
+  [
+    {},
+    ['view', 'histogram', 'fields', 'groups', 'download'].map((name) => log(`${name}?file=none&by=level`)),
+  ],
   [
     {},
     [log('view?file=a.log&format=ndjson'), log('view?file=a.log.gz&lines=1'), log('download?file=a.log.gz')],

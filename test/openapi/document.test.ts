@@ -10,6 +10,7 @@ import type {
   LogFields,
   LogFile,
   LogFileDetail,
+  LogGroups,
   LogRecord,
   NodeConfig,
   TaggedLogFile,
@@ -138,7 +139,7 @@ type FromSchema<S> = S extends { enum: readonly (infer V)[] }
     : unknown
 type Typed<S, T> = T extends 'string'
   ? string
-  : T extends 'integer'
+  : T extends 'integer' | 'number'
     ? number
     : T extends 'boolean'
       ? boolean
@@ -172,4 +173,6 @@ it('describes what the client takes: types and members', () => {
   expectTypeOf<keyof Of<'LogRecord'>>().toEqualTypeOf<keyof LogRecord>()
   expectTypeOf<Of<'Histogram'>>().toExtend<Histogram>()
   expectTypeOf<Of<'LogFields'>>().toExtend<LogFields>()
+  expectTypeOf<Of<'LogGroups'>>().toExtend<LogGroups>()
+  expectTypeOf<keyof Of<'LogGroups'>>().toEqualTypeOf<keyof LogGroups>()
 })

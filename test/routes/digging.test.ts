@@ -159,7 +159,7 @@ describe('fields', () => {
   interface Fields {
     records: number
     sampled: boolean
-    fields: { name: string; count: number; values: { value: string; count: number }[] }[]
+    fields: { name: string; count: number; values: { value: string; count: number }[]; numbers?: object }[]
     patterns: { pattern: string; count: number; level: string | null; first: string; last: string }[]
   }
   const fields = async (query: string) => {
@@ -184,6 +184,49 @@ describe('fields', () => {
       { value: 'u0', count: 500 },
       { value: 'u1', count: 500 },
     ])
+  })
+  it('that are numbers have their distribution, in ms or in bytes where they have a unit', async () => {
+    const mixed = Array.from({ length: 100 }, (_, i) =>
+      JSON.stringify({
+        time: '2026-11-15T02:00:00Z',
+        level: 'info',
+        msg: 'x',
+        took: i < 50 ? `${i + 1}ms` : `${(i + 1) / 1000}s`,
+        size: i,
+        ratio: -i,
+        sent: i % 3 === 0 ? '-' : '2KB',
+        half: i % 2 === 0 ? 'none' : i,
+        name: `n${i}`,
+        huge: '1e999',
+      }),
+    )
+    const one = createApp({ logs: memoryStore({ 'b.log': `${mixed.join('\n')}\n` }), config: '' })
+    const got = (await (await one.request('/api/v1/log/fields?file=b.log')).json()) as Fields
+    const numbers = Object.fromEntries(got.fields.map(({ name, numbers }) => [name, numbers]))
+    expect(numbers).toEqual({
+      level: undefined,
+      took: {
+        count: 100,
+        min: 1,
+        median: expect.closeTo(50, 0),
+        p95: expect.closeTo(95, 0),
+        max: 100,
+        unit: 'ms',
+      },
+      size: {
+        count: 100,
+        min: 0,
+        median: expect.closeTo(49, 0),
+        p95: expect.closeTo(94, 0),
+        max: 99,
+        unit: 'bytes',
+      },
+      ratio: { count: 100, min: -99, median: expect.closeTo(-50, 0), p95: -5, max: 0, unit: null },
+      sent: { count: 66, min: 2000, median: 2000, p95: 2000, max: 2000, unit: 'bytes' },
+      half: undefined,
+      name: undefined,
+      huge: undefined,
+    })
   })
   it('each value finds as many records as it says', async () => {
     const { fields: all } = await fields('level=warn')

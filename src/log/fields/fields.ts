@@ -1,6 +1,7 @@
 import type { LogFields } from '../../answers.ts'
 import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
 import { decode, type RecordFields, type Visit } from '../format/format.ts'
+import { mainKind, Numbers, numberReader } from '../numbers/numbers.ts'
 import type { Reader } from '../pattern/pattern.ts'
 import type { View } from '../view/answer.ts'
 import type { ViewContext } from '../view/context.ts'
@@ -79,7 +80,7 @@ function look(bytes: Bytes, record: RecordFields, reader: Reader, counts: Counts
   for (const tag of new Set(tags)) counts.add('tag', tag)
   const visit: Visit = (path, value) => {
     // The time, the message and the like have their own place and are not in the context; an object has members.
-    if (isField(context, path)) counts.add(path, value())
+    if (isField(context, path)) counts.addMember(path, value())
     return false
   }
   visitMembers(bytes, reader, visit, record)
@@ -99,39 +100,77 @@ function isField(value: unknown, path: string): boolean {
 
 const isPlainObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
 
+interface Count {
+  count: number
+  /** The last record that has it. */
+  seen: number
+  values: Map<string, number>
+  /** How many values it has in all, and which of them are numbers. */
+  total: number
+  numbers: Numbers
+  readNumber: ReturnType<typeof numberReader>
+}
+
 class Counts {
-  readonly #fields = new Map<string, { count: number; seen: number; values: Map<string, number> }>()
+  readonly #fields = new Map<string, Count>()
   #record = 0
 
   record(): void {
     this.#record++
   }
 
+  /** Counts a value. A record with several tags has the field once. */
   add(name: string, value: string): void {
-    let field = this.#fields.get(name)
-    if (!field) {
-      if (this.#fields.size >= FIELDS) return
-      field = { count: 0, seen: 0, values: new Map() }
-      this.#fields.set(name, field)
-    }
-    // A record with several tags has the field once.
+    const field = this.#field(name)
+    if (field) this.#count(field, value)
+  }
+
+  /** Counts a value that may be a number. */
+  addMember(name: string, value: string): void {
+    const field = this.#field(name)
+    if (!field) return
+    this.#count(field, value)
+    field.total++
+    const number = field.readNumber(value)
+    if (number) field.numbers.add(number)
+  }
+
+  top(): LogFields['fields'] {
+    return [...this.#fields]
+      .map(([name, field]) => ({
+        name,
+        count: field.count,
+        values: [...field.values]
+          .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
+          .slice(0, VALUES)
+          .map(([value, count]) => ({ value, count })),
+        ...numbersOf(field),
+      }))
+      .sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1))
+  }
+
+  #field(name: string): Count | null {
+    const known = this.#fields.get(name)
+    if (known) return known
+    if (this.#fields.size >= FIELDS) return null
+    const readNumber = numberReader(name)
+    const field = { count: 0, seen: 0, values: new Map(), total: 0, numbers: new Numbers(), readNumber }
+    this.#fields.set(name, field)
+    return field
+  }
+
+  #count(field: Count, value: string): void {
     if (field.seen !== this.#record) field.count++
     field.seen = this.#record
     const known = field.values.get(value)
     if (known === undefined && (field.values.size >= DISTINCT || value.length > LONGEST_VALUE)) return
     field.values.set(value, (known ?? 0) + 1)
   }
+}
 
-  top(): LogFields['fields'] {
-    return [...this.#fields]
-      .map(([name, { count, values }]) => ({
-        name,
-        count,
-        values: [...values]
-          .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
-          .slice(0, VALUES)
-          .map(([value, count]) => ({ value, count })),
-      }))
-      .sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1))
-  }
+/** The distribution of a field's numbers, if more than half of its values are numbers of one kind. */
+function numbersOf({ numbers, total }: Count): Pick<LogFields['fields'][number], 'numbers'> {
+  const kind = mainKind([numbers])
+  const summary = numbers.countOf(kind) * 2 > total ? numbers.summaryOf(kind) : null
+  return summary === null ? {} : { numbers: summary }
 }

@@ -10,7 +10,7 @@ import type { Series } from '../text/series.ts'
 import { timeNotes } from '../view/answer.ts'
 import { budgetOf, runInSlot, type ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
-import { inSession, type Opening, type Session, WIDER } from '../view/session.ts'
+import { inSession, type Opening, type Session, type SessionRequest, WIDER } from '../view/session.ts'
 import { type Chart, COLUMNS, type Histogram, layOut } from './chart.ts'
 import { type CountedRange, countRecords } from './count.ts'
 import { estimate, estimateMembers } from './estimate.ts'
@@ -70,9 +70,9 @@ export async function histogramOf(
 }
 
 /** How a log is opened to be counted. */
-function openingOf(
+export function openingOf(
   context: ViewContext,
-  request: HistogramRequest,
+  request: Omit<SessionRequest, 'cursor'>,
   signal: AbortSignal | undefined,
 ): Opening {
   return {
@@ -125,7 +125,7 @@ async function count(session: Session, request: HistogramRequest): Promise<Histo
 }
 
 /** The part of a log that has all records of a range of time, and whether it has no others. */
-async function stretchOf(session: Session) {
+export async function stretchOf(session: Session) {
   const { since, until } = await session.borders()
   const { end } = session.series
   return {

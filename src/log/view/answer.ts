@@ -27,6 +27,9 @@ export type Note =
   | TimeNote
   | HoleNote
 
+/** The notes of groups: also that there are more values than memory for them. */
+export type GroupsNote = Note | 'groups-cut'
+
 /** What an answer holds, before it is rendered. */
 export interface View {
   series: Series

@@ -61,6 +61,16 @@ const UNITS: readonly [name: RegExp, kind: 'duration' | 'size', amount: number][
   [/^(?:size|bytes|length)$|(?:_bytes|_size|Bytes|Size)$/, 'size', 1],
 ]
 
+/** Reads values of a field as quantities. A number without a unit has that of the field's name, if it gives one. */
+export function quantityIn(field: string): (value: string) => Quantity | null {
+  const [, kind, unit] = UNITS.find(([name]) => name.test(field)) ?? []
+  return (value) => {
+    const own = quantityOf(value)
+    if (own?.kind !== 'number' || kind === undefined) return own
+    return { kind, amount: own.amount * unit! }
+  }
+}
+
 /** Whether a field's value meets `SIGN QUANTITY`. Values of another kind do not, whichever way they are compared. */
 export function compares(field: string, value: string, sign: Sign, limit: Quantity): boolean {
   const own = quantityOf(value)

@@ -87,12 +87,46 @@ export interface Bytes {
   to: number
 }
 
-/** Whether a record has the field with a matching value. Its own members take precedence over context keys. */
-export function hasField(record: Bytes, { format: outer, zone }: Reader, field: string, test: Test): boolean {
+/** Whether a record has the field with a matching value. */
+export function hasField(record: Bytes, reader: Reader, field: string, test: Test): boolean {
+  return someValue(parsedOnce(record, reader), field, test)
+}
+
+/** Reads the values of a record's fields: one or none; of tags, each of them. */
+export function valueReader(record: Bytes, reader: Reader): (field: string) => string[] {
+  const parsed = parsedOnce(record, reader)
+  return (field) => {
+    const values: string[] = []
+    const hasMany = field === 'tag' || field === 'logger'
+    someValue(parsed, field, (value) => {
+      values.push(value)
+      return !hasMany
+    })
+    return hasMany ? [...new Set(values)] : values
+  }
+}
+
+/** A record that is parsed when that is needed, and only once. */
+interface Parsed extends Reader {
+  record: Bytes
+  parse(): RecordFields
+}
+
+function parsedOnce(record: Bytes, { format: outer, zone }: Reader): Parsed {
   const format = outer.inner ?? outer
+  let fields: RecordFields | null = null
+  const parse = () => {
+    fields ??= format.fields(textOf(record), zone)
+    return fields
+  }
+  return { record, format, zone, parse }
+}
+
+/** Whether some value of a field matches. A record's own members take precedence over context keys. */
+function someValue({ record, format, zone, parse }: Parsed, field: string, test: Test): boolean {
   const own = Object.hasOwn(OWN, field) ? OWN[field] : undefined
   if (own) {
-    const values = own(format.fields(textOf(record), zone))
+    const values = own(parse())
     if (values.length > 0)
       return values.some((value) => test(value, true)) || (field === 'level' && isLevel(values[0]!, test))
   }
@@ -100,11 +134,8 @@ export function hasField(record: Bytes, { format: outer, zone }: Reader, field: 
   if (quick !== undefined) return test(quick, true)
   const former = Object.hasOwn(FORMER_NAMES, field) ? FORMER_NAMES[field]! : field
   const isText = !format.members
-  return visitMembers(
-    record,
-    { format, zone },
-    (path, value) => (path === field || path === former) && test(value(), isText),
-  )
+  const visit: Visit = (path, value) => (path === field || path === former) && test(value(), isText)
+  return visitMembers(record, { format, zone }, visit, isText ? parse() : undefined)
 }
 
 /** Whether each of the fields occurs in some record of bytes, which may begin inside one. */

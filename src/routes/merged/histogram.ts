@@ -15,7 +15,7 @@ const AT_ONCE = 2
 
 /** `GET /api/v1/log/histogram` of several logs: their records over time, by level, log or node. */
 export async function mergedHistogram(request: Request, query: Query, route: MergedRoute): Promise<Response> {
-  const { by = 'level' } = query
+  const by = (query.by ?? 'level') as 'level' | 'file' | 'node'
   const { asked, clock } = await readViewRequest(query, route, false)
   const { sources, ...rest } = await route.pick(query, request.signal)
   if (by === 'node' && sources[0]!.node === null)

@@ -3,14 +3,17 @@ import type { Query } from '../parameters/read.ts'
 import type { QueryRoute } from '../parameters/view-request.ts'
 import type { MergedRoute } from './route.ts'
 
-/** The routes over the logs of one node. Null if the request names one log, whose name only looks like a pattern. */
+/**
+ * The routes over the logs of one node. Null if the request names one log, whose name only looks like a pattern, unless
+ * it `isSplit` by logs.
+ */
 export async function mergedRoute(
   query: Query,
   route: QueryRoute & Pick<MergedRoute, 'following' | 'count'>,
+  isSplit: boolean,
 ): Promise<MergedRoute | null> {
-  // A histogram by file has columns for files even if there is only one.
   const files = query.files ?? [query.file!]
-  if (files.length === 1 && (query.by ?? 'level') === 'level') {
+  if (files.length === 1 && !isSplit) {
     const { entries } = await route.files.list()
     if (entries.some(({ key }) => key === files[0])) return null
   }
@@ -32,4 +35,5 @@ export const MERGED = {
   view: async (...args) => (await import('./view.ts')).mergedView(...args),
   histogram: async (...args) => (await import('./histogram.ts')).mergedHistogram(...args),
   fields: async (...args) => (await import('./fields.ts')).mergedFields(...args),
+  groups: async (...args) => (await import('./groups.ts')).mergedGroups(...args),
 } satisfies Record<string, Handler>

@@ -11,6 +11,12 @@ export function unexpected(name: keyof Values, value: string): Error {
   return bad(name, `is ${show(value)}; it must be ${row.expects}`)
 }
 
+/** A problem about a parameter that is required. */
+export function missing(name: keyof Values): Error {
+  const row: Parameter = PARAMETERS.find((row) => row.name === name && 'required' in row)!
+  return bad(name, `is missing; it must be ${row.expects}`)
+}
+
 /** A time as a parameter gives it, and whether it depends on the clock; null if it was not given. */
 export function instantOf(
   name: 'since' | 'until' | 'at',

@@ -7,6 +7,7 @@ export type Resource =
   | 'view'
   | 'histogram'
   | 'fields'
+  | 'groups'
   | 'download'
   | 'nodes'
 

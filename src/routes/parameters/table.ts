@@ -2,6 +2,8 @@ import type { Parameter } from './row.ts'
 import { TAIL_PARAMETERS } from './tail-table.ts'
 
 export const DEFAULT_BUCKETS = 100
+/** The number of groups when a request does not say. */
+export const DEFAULT_GROUPS = 20
 /** The number of versions of a configuration when a request does not say: a free Worker may make 50 requests. */
 export const DEFAULT_VERSIONS = 40
 const LONGEST_PATTERN = 1000
@@ -9,7 +11,7 @@ const LONGEST_COLUMNS = 4000
 /** The longest cursor: a file name of 255 bytes, each of them escaped twice. */
 const LONGEST_CURSOR = 4500
 
-const FILTER = { on: ['view', 'histogram', 'fields'], role: 'filter', type: 'text' } as const
+const FILTER = { on: ['view', 'histogram', 'fields', 'groups'], role: 'filter', type: 'text' } as const
 
 const TIME = {
   ...FILTER,
@@ -25,6 +27,17 @@ const SEARCHED = { ...FILTER, maxLength: LONGEST_PATTERN, repeatable: true } as 
 const LINES = { on: ['view'], role: 'part', type: 'integer', value: 'N' } as const
 /** How many parts of an answer there may be. */
 const UP_TO_1000 = { role: 'part', type: 'integer', min: 1, max: 1000, value: 'N' } as const
+
+/** A field that records are grouped by, or whose numbers they are compared by. */
+const FIELD = {
+  on: ['groups'],
+  role: 'shape',
+  type: 'text',
+  maxLength: 200,
+  notEmpty: true,
+  expects: 'a field, as where has it, such as path or duration',
+  value: 'FIELD',
+} as const
 
 /** What says how a view is sent. */
 const SHAPE = { on: ['view'], role: 'shape', type: 'flag', value: 'true', example: 'true' } as const
@@ -180,7 +193,7 @@ export const PARAMETERS = [
   {
     name: 'rotated',
     ...SHAPE,
-    on: ['view', 'histogram', 'fields'],
+    on: ['view', 'histogram', 'fields', 'groups'],
     role: 'log',
     meaning: 'The file together with the files it was rotated into, oldest first, as one log.',
   },
@@ -268,6 +281,39 @@ export const PARAMETERS = [
     example: 'file',
   },
   {
+    name: 'by',
+    ...FIELD,
+    required: true,
+    meaning: 'The field that records are grouped by; records without it are not counted.',
+    example: 'path',
+  },
+  {
+    name: 'of',
+    ...FIELD,
+    meaning: 'A numeric field: each group has the minimum, median, 95th percentile and maximum of it.',
+    example: 'duration',
+  },
+  {
+    name: 'sort',
+    on: ['groups'],
+    role: 'shape',
+    type: 'choice',
+    words: ['count', 'errors', 'median', 'p95', 'max'],
+    default: 'count',
+    value: 'p95',
+    meaning:
+      'The order of the groups, the largest first: `count`, `errors`, or with `of` one of `median`, `p95` and `max`. Equal ones are in the order of their values.',
+    example: 'p95',
+  },
+  {
+    name: 'limit',
+    ...UP_TO_1000,
+    on: ['groups'],
+    default: DEFAULT_GROUPS,
+    meaning: 'At most this many groups, 1 to 1000.',
+    example: '20',
+  },
+  {
     name: 'node',
     on: ['compare'],
     role: 'filter',
@@ -315,7 +361,7 @@ export const PARAMETERS = [
 export const FLEET_PARAMETERS = [
   {
     name: 'node',
-    on: ['list', 'view', 'histogram', 'fields'],
+    on: ['list', 'view', 'histogram', 'fields', 'groups'],
     role: 'log',
     type: 'text',
     maxLength: 128,

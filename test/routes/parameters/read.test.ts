@@ -9,7 +9,7 @@ const url = (query: string) => `http://a.example/view?${query}`
 const view = queryReader('view')
 
 describe('an empty where', () => {
-  it.each(['view', 'histogram', 'fields'] as Resource[])('is refused by %s', async (resource) => {
+  it.each(['view', 'histogram', 'fields', 'groups'] as Resource[])('is refused by %s', async (resource) => {
     for (const query of ['file=a.log&where=', 'file=a.log&where', 'file=a.log&where=a:1&where='])
       await expect(async () => queryReader(resource)(url(query))).rejects.toThrow(
         'The parameter where is ""; it must be a field',
@@ -48,7 +48,7 @@ describe('a reader that remembers the last URL', () => {
 
 describe('the table of parameters', () => {
   it('names each parameter of a resource once', () => {
-    for (const resource of ['config', 'list', 'view', 'histogram', 'download'] as Resource[]) {
+    for (const resource of ['config', 'list', 'view', 'histogram', 'groups', 'download'] as Resource[]) {
       const names = rowsOf(PARAMETERS, resource).map((row) => row.name)
       expect(new Set(names).size, resource).toBe(names.length)
     }

@@ -1,7 +1,7 @@
 import type { Log } from '../logs.ts'
 import { type Found, Reference } from '../reference.ts'
 import { type Comparison, compareRecords, compareTexts, type Kind } from './comparison.ts'
-import { fields, histogram, pages } from './single.ts'
+import { fields, groups, histogram, pages } from './single.ts'
 
 /** A log of a timeline, with what the reference chooses of it. */
 interface Lane {
@@ -84,4 +84,5 @@ export const MERGED: Readonly<Record<string, Kind>> = {
   'merged-histogram': asMerged(histogram({})),
   'merged-estimate': asMerged(histogram({ estimate: 'true' })),
   'merged-fields': asMerged(fields),
+  'merged-groups': asMerged(groups),
 }

@@ -126,6 +126,29 @@ export const fields: Kind = async ({ chosen, question, get, differs }) => {
   }
 }
 
+interface Groups {
+  records: number
+  complete: boolean
+  groups: { value: string; count: number; errors: number }[]
+}
+
+/** How many records there are of each level. */
+export const groups: Kind = async ({ chosen, question, get, differs }) => {
+  const answer = await get(`/api/v1/log/groups?${question({ by: 'level' })}`)
+  if (!answer) return
+  const { records, complete, groups: all } = JSON.parse(answer.text) as Groups
+  const leveled = chosen.filter(({ level }) => level !== null).length
+  if (!complete || records !== leveled)
+    differs(`the groups are of ${records} records (complete: ${complete}), and not of ${leveled}`)
+  for (const level of LEVELS) {
+    const { count = 0, errors = 0 } = all.find(({ value }) => value === level) ?? {}
+    const expected = chosen.filter((record) => record.level === level).length
+    if (count !== expected) differs(`${count} records are in the group ${level}, not ${expected}`)
+    if (errors !== (level === 'error' ? count : 0))
+      differs(`${errors} of the ${count} records in the group ${level} are errors`)
+  }
+}
+
 /** Comparisons of a single log. */
 export const SINGLE: Readonly<Record<string, Kind>> = {
   text,
@@ -139,4 +162,5 @@ export const SINGLE: Readonly<Record<string, Kind>> = {
   histogram: histogram({}),
   estimate: histogram({ estimate: 'true' }),
   fields,
+  groups,
 }

@@ -1,0 +1,84 @@
+import type { NumberSummary } from '../../answers.ts'
+import { type Quantity, quantityIn } from '../where/compare.ts'
+import { Sketch } from './sketch.ts'
+
+type Kind = Quantity['kind']
+
+/** Plain numbers, durations and sizes of different values: a field may have all of them, though most have one kind. */
+const KINDS = ['number', 'duration', 'size'] as const satisfies readonly Kind[]
+
+/** What amounts of a kind are in. */
+export const UNITS = { number: null, duration: 'ms', size: 'bytes' } as const satisfies Record<
+  Kind,
+  string | null
+>
+
+/** No number is written with more characters. */
+const LONGEST_NUMBER = 100
+
+/** Reads the values of a field as numbers, in the unit that its name or the value gives; null for what is none. */
+export function numberReader(field: string): (value: string) => Quantity | null {
+  const read = quantityIn(field)
+  return (value) => {
+    if (value.length > LONGEST_NUMBER) return null
+    const quantity = read(value)
+    return quantity !== null && Number.isFinite(quantity.amount) ? quantity : null
+  }
+}
+
+/** The distributions of numbers, one for each kind. */
+export class Numbers {
+  readonly #sketches = new Map<Kind, Sketch>()
+
+  get bins(): number {
+    let bins = 0
+    for (const sketch of this.#sketches.values()) bins += sketch.bins
+    return bins
+  }
+
+  add({ kind, amount }: Quantity): void {
+    this.#of(kind).add(amount)
+  }
+
+  merge(other: Numbers): void {
+    for (const [kind, sketch] of other.#sketches) this.#of(kind).merge(sketch)
+  }
+
+  countOf(kind: Kind): number {
+    return this.#sketches.get(kind)?.count ?? 0
+  }
+
+  /** The numbers of a kind; null if there are none. */
+  summaryOf(kind: Kind): NumberSummary | null {
+    const sketch = this.#sketches.get(kind)
+    if (!sketch) return null
+    const { count, min, max } = sketch
+    return {
+      count,
+      min: exact(min),
+      median: exact(sketch.quantile(0.5)),
+      p95: exact(sketch.quantile(0.95)),
+      max: exact(max),
+      unit: UNITS[kind],
+    }
+  }
+
+  #of(kind: Kind): Sketch {
+    const sketch = this.#sketches.get(kind) ?? new Sketch()
+    this.#sketches.set(kind, sketch)
+    return sketch
+  }
+}
+
+/** The most frequent kind among numbers. */
+export function mainKind(all: Iterable<Numbers>): Kind {
+  const counts = new Map<Kind, number>()
+  for (const numbers of all)
+    for (const kind of KINDS) counts.set(kind, (counts.get(kind) ?? 0) + numbers.countOf(kind))
+  return KINDS.reduce((best, kind) => ((counts.get(kind) ?? 0) > (counts.get(best) ?? 0) ? kind : best))
+}
+
+/** 1.1 s are 1100 ms, not 1100.0000000000002. */
+function exact(amount: number): number {
+  return Number(amount.toPrecision(15))
+}
