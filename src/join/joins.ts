@@ -1,7 +1,7 @@
 import type { Clock } from '../limits/clock.ts'
 import { byCodePoint, type Entry, type Store } from '../store/store.ts'
 import { folderPeriod, parseKey } from './layout.ts'
-import { folderListing, PAGE } from './listing.ts'
+import { folderListing, KEYS_PER_PAGE } from './listing.ts'
 import { MemberTree } from './members.ts'
 
 /** Requests for the sizes of one log in a list. */
@@ -11,7 +11,7 @@ const MAX_LIST_REQUESTS = 300
 /** Objects this much older than the newest of their log are not expected to change. */
 const FINISHED_AGE = 2 * 24 * 3_600_000
 /** Folders that are walked in parallel. */
-const AT_ONCE = 6
+const FOLDERS_AT_ONCE = 6
 
 export class Joins {
   readonly #store: Store
@@ -52,14 +52,14 @@ export class Joins {
       if (entry.folder) folders.push(entry.key)
       else objects.push(entry)
       if (!entry.folder && parseKey(entry.key)) members++
-      if (members >= PAGE) break
+      if (members >= KEYS_PER_PAGE) break
     }
-    walk.requests += Math.ceil((folders.length + objects.length) / PAGE)
+    walk.requests += Math.ceil((folders.length + objects.length) / KEYS_PER_PAGE)
     const isDated = (path: string) => folderPeriod(path.slice(folder.length)) !== null
-    if (members >= PAGE || folders.some(isDated)) return this.#sumUp(folder, walk)
+    if (members >= KEYS_PER_PAGE || folders.some(isDated)) return this.#sumUp(folder, walk)
     for (const entry of objects) take(entry, walk)
-    for (let i = 0; i < folders.length; i += AT_ONCE)
-      await Promise.all(folders.slice(i, i + AT_ONCE).map((path) => this.#walk(path, walk)))
+    for (let i = 0; i < folders.length; i += FOLDERS_AT_ONCE)
+      await Promise.all(folders.slice(i, i + FOLDERS_AT_ONCE).map((path) => this.#walk(path, walk)))
   }
 
   /** Takes everything below a folder if it fits one page; otherwise false. */
@@ -70,7 +70,7 @@ export class Joins {
     }
     walk.requests++
     const page = await folderListing(this.#store, '').page(folder, {}, walk.signal)
-    if (page.length >= PAGE) return false
+    if (page.length >= KEYS_PER_PAGE) return false
     for (const entry of page) take(entry, walk)
     return true
   }
@@ -89,7 +89,7 @@ export class Joins {
       sums = copyOf(sums)
       let count = 0
       const before = sums.time
-      const options = { signal: walk.signal, limit: PAGE, after: sums.after }
+      const options = { signal: walk.signal, limit: KEYS_PER_PAGE, after: sums.after }
       for await (const entry of this.#store.list(folder, options)) {
         count++
         sums.after = entry.key
@@ -99,7 +99,7 @@ export class Joins {
         sums.isSorted &&= time >= before - FINISHED_AGE
         take(entry, sums)
       }
-      isComplete = count < PAGE
+      isComplete = count < KEYS_PER_PAGE
       if (!isComplete) pages.push(sums)
     }
     const finished = !sums.isSorted

@@ -10,7 +10,7 @@ import {
   parseKey,
   timeInName,
 } from './layout.ts'
-import { type FolderLevel, folderListing, PAGE } from './listing.ts'
+import { type FolderLevel, folderListing, KEYS_PER_PAGE } from './listing.ts'
 import { byTime, costOf, firstWithin, type Member } from './member.ts'
 import { newestFirst } from './sorted-folder.ts'
 
@@ -127,7 +127,7 @@ export class MemberTree {
     for (let after = start; ; after = entries.at(-1)!.key) {
       const page = await this.#listing.page('', { ...(after !== undefined && { after }) }, signal)
       entries.push(...(start === undefined ? await this.#listing.all('', page, signal) : page))
-      const isAll = page.length < PAGE || start === undefined
+      const isAll = page.length < KEYS_PER_PAGE || start === undefined
       const listed = isAll || isSorted ? entries : this.#wholeFolders(entries)
       const members = this.#membersOf(listed).filter((member) => byTime(member, first) >= 0)
       const near = firstWithin(members, bytes, known)
@@ -140,17 +140,17 @@ export class MemberTree {
   async whole(signal?: AbortSignal): Promise<Member[] | null> {
     if (this.#isLarge) return null
     const page = await this.#listing.page('', {}, signal)
-    this.#isLarge = page.length >= PAGE
+    this.#isLarge = page.length >= KEYS_PER_PAGE
     return this.#isLarge ? null : this.#membersOf(page)
   }
 
   async oldest(signal?: AbortSignal): Promise<Member | null> {
     const [page] = await Promise.all([this.#listing.page('', {}, signal), this.#judge(signal)])
-    if (page.length === PAGE && this.#isIrregular)
+    if (page.length === KEYS_PER_PAGE && this.#isIrregular)
       return this.#membersOf(await this.#listing.all('', page, signal))[0] ?? null
     const members = this.#membersOf(page)
     const first = members[0]
-    if (page.length < PAGE || !first) return first ?? null
+    if (page.length < KEYS_PER_PAGE || !first) return first ?? null
     const folder = datedFolder(first.entry.key) || this.#prefix
     const isFirst = ({ key }: Entry) => key.startsWith(folder)
     if (isSortedName(first.entry.key.slice(folder.length)) || !isFirst(page.at(-1)!)) return first
@@ -191,7 +191,7 @@ export class MemberTree {
   async #after(after: string, signal: AbortSignal | undefined): Promise<Member[] | null> {
     const page = await this.#listing.page('', { after }, signal)
     const members = this.#membersOf(page)
-    return page.length < PAGE && members.length > 0 ? members : null
+    return page.length < KEYS_PER_PAGE && members.length > 0 ? members : null
   }
 
   async *#folder(folder: string, walk: Walk, isFinished = false): AsyncGenerator<Member[]> {
@@ -204,7 +204,7 @@ export class MemberTree {
         this.#listing.page(folder, {}, walk.signal),
         folder === '' ? this.#listing.level(folder, walk.signal) : null,
       ])
-      if (page.length < PAGE) return yield this.#remember(folder, this.#membersOf(page), isFinished)
+      if (page.length < KEYS_PER_PAGE) return yield this.#remember(folder, this.#membersOf(page), isFinished)
       if (folder === '') this.#rate = rateOf(this.#membersOf(page))
       const base = this.#prefix + folder
       if (folder !== '' && page.every(({ key }) => !key.slice(base.length).includes('/')))
@@ -240,7 +240,7 @@ export class MemberTree {
 
   /** Whether a folder probably has more than a page of objects, but small folders inside. */
   #isCrowded({ from, to }: Period, { isWide }: Walk): boolean {
-    return to - from > MINUTE && !(isWide && to - from <= HOUR) && this.#rate * (to - from) > PAGE
+    return to - from > MINUTE && !(isWide && to - from <= HOUR) && this.#rate * (to - from) > KEYS_PER_PAGE
   }
 
   /** The dated folders of a folder, newest first. */
@@ -288,7 +288,7 @@ export class MemberTree {
     const ahead = (after: string) => this.#listing.page(folder, { after, shallow: true }, walk.signal)
     const chunks = newestFirst({
       first: this.#membersOf(first).map(({ entry }) => entry),
-      pageSize: PAGE,
+      pageSize: KEYS_PER_PAGE,
       timeOf: ({ key }) => timeInName(key.slice(base.length)) ?? Number.NEGATIVE_INFINITY,
       pageAt: (instant) => ahead(base + nameAt(like[0]!, instant)),
       pageAfter: ({ key }) => ahead(key),

@@ -42,7 +42,7 @@ export interface LogFile extends LokiSource {
 const FILE_COST = 256
 
 /** How many nodes are listed, or files searched, at the same time. */
-const AT_ONCE = 4
+const FILES_AT_ONCE = 4
 
 export async function filesOf(search: Search, choice: Choice): Promise<LogFile[]> {
   const { sources, signal } = search
@@ -96,7 +96,7 @@ export async function eachInTime<T>(
   isLate: () => boolean,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
-  await each(items, AT_ONCE, (item) => {
+  await each(items, FILES_AT_ONCE, (item) => {
     refuseLate(isLate)
     return work(item)
   })

@@ -10,7 +10,7 @@ interface Searched {
   readonly setting: Setting
 }
 
-/** Secrets are looked up by so many of their first characters. */
+/** By how many of their first characters secrets are looked up. */
 const ANCHOR = 8
 /** Something begins like this; something begins with exactly this. */
 const BEGINS = 1

@@ -52,7 +52,7 @@ export type Outcome = 'done' | 'left' | 'replaced' | 'no-directory'
 
 const REPORT_EVERY_MS = 60_000
 /** How many logs are shipped in parallel. Each holds two segments in memory. */
-const AT_ONCE = 3
+const LOGS_AT_ONCE = 3
 
 interface OpenLog {
   shipper: LogShipper
@@ -77,7 +77,7 @@ export class Shipper {
   #error: string | null = null
   #reportedAt = Number.NEGATIVE_INFINITY
   readonly #reportedLeft = new Set<string>()
-  readonly #turnLimit = concurrencyLimit({ most: AT_ONCE })
+  readonly #turnLimit = concurrencyLimit({ most: LOGS_AT_ONCE })
   readonly #running = new Map<'beat' | 'node', Promise<void>>()
   #failure: { error: unknown } | null = null
   #isReplaced = false

@@ -3,7 +3,7 @@ import { Problem, problemResponse } from '../../http/problem.ts'
 import { BoundedMap } from '../../limits/bounded-map.ts'
 import type { Fetch } from '../own-log/access.ts'
 
-/** So many sign-ins of one network may fail at once; then one each half second. */
+/** How many sign-ins of one network may fail at once; after that, one each half second. */
 const FREE = 10
 const INTERVAL_MS = 500
 /** No answer is held longer, so at most six of one network are. */
@@ -14,7 +14,7 @@ const MOST_NETWORKS = 4096
 
 export interface SignInClock {
   now(): number
-  /** Resolves after so many milliseconds, or when the client leaves. */
+  /** Resolves after `ms` milliseconds, or when the client leaves. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }
 

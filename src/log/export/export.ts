@@ -2,7 +2,7 @@ import { asOne } from '../../bytes.ts'
 import { Budget } from '../../limits/budget.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { periodReach } from '../joined/reach.ts'
-import type { Source } from '../render/rendered.ts'
+import type { NextBytes } from '../render/rendered.ts'
 import { type Filter, filterOf } from '../search/filter.ts'
 import { Forward } from '../search/forward.ts'
 import { leaseForReads } from '../search/reading.ts'
@@ -19,7 +19,7 @@ export interface Export {
   format: LineFormat
   notes: Note[]
   /** The next records, some at a time; null after the last. It throws rather than end early. */
-  next: Source
+  next: NextBytes
   /** Releases the search slot. Called at the end, or when the client disconnects before it. */
   close(): void
 }
@@ -37,7 +37,7 @@ interface Section {
 }
 
 /** How much is found before it is sent. */
-const PAGE = 1024 * 1024
+const PAGE_BYTES = 1024 * 1024
 
 /**
  * Opens an export. Its budget is the log itself: it has no limit of bytes or time, but it uses one search slot,
@@ -80,7 +80,7 @@ export async function openExport(
   }
 }
 
-interface Plan {
+interface ExportPlan {
   sections: Iterable<Section> | AsyncIterable<Section>
   notes: Set<Note>
   close?: () => void
@@ -121,7 +121,7 @@ async function planOfFiles(session: Session): Promise<FilesPlan> {
   return joined
 }
 
-interface FilesPlan extends Plan {
+interface FilesPlan extends ExportPlan {
   sections: Section[]
   /** Whether everything from the start of the log, and up to its end, is wanted. */
   isFromStart: boolean
@@ -146,7 +146,7 @@ function besideHole(before: FilesPlan, after: FilesPlan): FilesPlan {
 }
 
 /** A joined log is read a group of objects at a time, and the time of every record is checked. */
-async function planOfMembers(session: Session): Promise<Plan> {
+async function planOfMembers(session: Session): Promise<ExportPlan> {
   const { zone, parallel } = session.context
   const { groupsOf } = await import('../joined/groups.ts')
   const format = await session.format()
@@ -165,7 +165,7 @@ async function* filtered(
 /** The wanted records of all sections, a page at a time. After the last one, or an error, the export is closed. */
 async function* recordsOf(
   context: ViewContext,
-  { sections }: Plan,
+  { sections }: ExportPlan,
   budget: Budget,
   close: () => void,
 ): AsyncGenerator<Uint8Array, null> {
@@ -178,7 +178,7 @@ async function* recordsOf(
           lo: at,
           hi,
           filter,
-          fit: { size: PAGE, lines: null },
+          fit: { size: PAGE_BYTES, lines: null },
           countBy: 'records',
           budget,
           splitsRecord,

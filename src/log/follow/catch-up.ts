@@ -17,7 +17,7 @@ import { inSession } from '../view/session.ts'
 import { type Frame, renderChange, renderRecords, type SentPart } from './frame.ts'
 
 /** Bytes per read of a follower that reads the log itself, unless many wait for their clients. */
-export const PAGE = 256 * 1024
+export const PAGE_BYTES = 256 * 1024
 
 export interface FollowSource {
   context: ViewContext
@@ -36,7 +36,7 @@ export async function pageTowards(
   source: FollowSource & { size: number },
 ): Promise<SentPart | 'arrived' | null> {
   const cursor = { place, direction: 'after' as const }
-  const budget = new Budget({ bytes: 64 * PAGE, signal: source.signal, clock: source.context.clock })
+  const budget = new Budget({ bytes: 64 * PAGE_BYTES, signal: source.signal, clock: source.context.clock })
   const log = await openLog({ ...source.context, budget }, { ...source.view, cursor })
   const to = await addressOf(log.series, goal)
   if (to === null || to < log.at!) return null
@@ -64,10 +64,10 @@ async function recordsUntil(
   }
   const scan = { series, lo: at!, hi: to, filter, countBy: 'lines' as const, budget, splitsRecord }
   const page = (size: number) =>
-    scanForward({ ...scan, fit: { size, lines: null }, reading: { chunk: PAGE, clock: context.clock } })
+    scanForward({ ...scan, fit: { size, lines: null }, reading: { chunk: PAGE_BYTES, clock: context.clock } })
   let found = await page(size)
   // A record is not cut because many others wait.
-  if (found.splitsRecord && size < PAGE) found = await page(PAGE)
+  if (found.splitsRecord && size < PAGE_BYTES) found = await page(PAGE_BYTES)
   const end = await series.cursor(found.to, found.splitsRecord)
   const bytes = renderRecords(await withCursors(series, found), frame, filter.format, filter.zone)
   return { bytes, end }

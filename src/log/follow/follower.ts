@@ -12,7 +12,14 @@ import type { View } from '../view/answer.ts'
 import { budgetOf, type ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { viewOf } from '../view/view.ts'
-import { type FollowSource, liveFilter, openFilter, PAGE, pageTowards, withCursors } from './catch-up.ts'
+import {
+  type FollowSource,
+  liveFilter,
+  openFilter,
+  PAGE_BYTES,
+  pageTowards,
+  withCursors,
+} from './catch-up.ts'
 import type { Channel } from './channel.ts'
 import { type Frame, HELLO, renderChange, renderRecords } from './frame.ts'
 import type { FollowLimits, Hub, Subscription } from './hub.ts'
@@ -215,7 +222,7 @@ export class Follower {
 
   async #readTail(tail: UnsentTail): Promise<Uint8Array> {
     try {
-      const bytes = await tail.series.read(tail.at, Math.min(tail.at + this.#page.take(PAGE), tail.to))
+      const bytes = await tail.series.read(tail.at, Math.min(tail.at + this.#page.take(PAGE_BYTES), tail.to))
       tail.at += bytes.length
       if (tail.at >= tail.to) this.#tail = null
       else tail.place = await tail.series.cursor(tail.at)
@@ -259,7 +266,7 @@ export class Follower {
   /** The next page on the way to where the channel is; null while that cannot be found. */
   async #towardsChannel(place: Cursor): Promise<Uint8Array | null> {
     const { place: goal, next } = this.#channel
-    const page = await pageTowards(goal, place, { ...this.#request, size: this.#page.take(PAGE) })
+    const page = await pageTowards(goal, place, { ...this.#request, size: this.#page.take(PAGE_BYTES) })
     if (page === null) return null
     if (page !== 'arrived') {
       this.#place = page.end

@@ -86,14 +86,14 @@ export class Hub {
       for (const channel of hub.#channels.values()) channel.heartbeat()
     })
     hub.#lookIn(hub.#pause)
-    hub.#rest()
+    hub.#closeLater()
     return hub
   }
 
   /** Whether it can be joined. If so, it stays open long enough for that. */
   keep(): boolean {
     if (!this.#open) return false
-    this.#rest()
+    this.#closeLater()
     return true
   }
 
@@ -117,7 +117,7 @@ export class Hub {
       return { channel, place: channel.place, number: channel.next }
     }).finally(() => {
       this.#joining--
-      this.#rest()
+      this.#closeLater()
     })
   }
 
@@ -125,7 +125,7 @@ export class Hub {
     channel.followers--
     if (channel.followers > 0) return
     if (this.#channels.get(key) === channel) this.#channels.delete(key)
-    this.#rest()
+    this.#closeLater()
   }
 
   /** Checks for changes now. */
@@ -236,7 +236,7 @@ export class Hub {
     return result
   }
 
-  #rest(): void {
+  #closeLater(): void {
     this.#linger?.()
     this.#linger = this.#clock.after(LINGER, () => {
       this.#linger = null

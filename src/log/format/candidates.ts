@@ -15,7 +15,7 @@ import { leveledLines } from './stamped/leveled.ts'
 import { stampedLines } from './stamped/stamped.ts'
 
 /** A format that a file may have. */
-export interface Candidate {
+export interface FormatCandidate {
   /** By first byte: 1 where a line of the format can begin with it. Most formats are ruled out by this alone. */
   first: Uint8Array
   /** Makes the format; `reference` is an instant near the file's last record. */
@@ -35,7 +35,7 @@ const STAMPED = { first: new Uint8Array(256).fill(1), make: stampedLines }
 const LEVELED = starting(`${CAPITALS}[${MARKS}`, () => leveledLines)
 
 /** The formats, most precise first: the last one accepts nearly every line that the others accept. */
-export const FORMATS: readonly Candidate[] = [
+export const FORMATS: readonly FormatCandidate[] = [
   rowFormat(GENERAL_LOG),
   LINDB,
   OBJECTS,
@@ -51,7 +51,7 @@ export const FORMATS: readonly Candidate[] = [
 ]
 
 /** The formats to try on every line if a few lines do not show the format. */
-export const COMMON: readonly Candidate[] = [LINDB, OBJECTS, GLOG, LOGFMT, STAMPED, LEVELED]
+export const COMMON: readonly FormatCandidate[] = [LINDB, OBJECTS, GLOG, LOGFMT, STAMPED, LEVELED]
 
 /**
  * What may occur in a JSON log at any time, and in no sample: a line of the HTTP server through Go's log package, of a
@@ -71,7 +71,7 @@ export function strays(reference: Reference): LineFormat[] {
 
 const TIMES = starting(`${DIGITS}[`, stampedLines)
 
-function starting(characters: string, make: Candidate['make']): Candidate {
+function starting(characters: string, make: FormatCandidate['make']): FormatCandidate {
   const first = new Uint8Array(256)
   for (const character of characters) first[character.charCodeAt(0)] = 1
   return { first, make }

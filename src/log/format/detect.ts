@@ -1,7 +1,7 @@
 import { asOne } from '../../bytes.ts'
 import { systemClock } from '../../limits/clock.ts'
 import { UTC } from '../time.ts'
-import { type Candidate, COMMON, FORMATS, strays } from './candidates.ts'
+import { COMMON, FORMATS, type FormatCandidate, strays } from './candidates.ts'
 import { type LineFormat, PLAIN } from './format.ts'
 import { jsonFor } from './json/dialect.ts'
 import { jsonLines } from './json/json.ts'
@@ -38,7 +38,7 @@ export function detectFormat(sample: Uint8Array, more?: Uint8Array, options: Det
 }
 
 /** The format of lines that wrap others, or null. */
-function wrappedFormat(lines: readonly Line[], reference: Reference): LineFormat | null {
+function wrappedFormat(lines: readonly SampleLine[], reference: Reference): LineFormat | null {
   for (const wrapper of WRAPPERS) {
     const inner = innerLines(wrapper, lines)
     if (inner) return wrappedLines(wrapper, formatOf(inner, reference))
@@ -47,8 +47,8 @@ function wrappedFormat(lines: readonly Line[], reference: Reference): LineFormat
 }
 
 /** The lines inside the wrapped ones, whole; null if fewer than half are wrapped. */
-function innerLines(wrapper: Wrapper, lines: readonly Line[]): Line[] | null {
-  const inner: Line[] = []
+function innerLines(wrapper: Wrapper, lines: readonly SampleLine[]): SampleLine[] | null {
+  const inner: SampleLine[] = []
   let wrapped = 0
   let parts: Uint8Array[] = []
   for (const [i, { bytes, from, to }] of lines.entries()) {
@@ -69,18 +69,18 @@ function innerLines(wrapper: Wrapper, lines: readonly Line[]): Line[] | null {
 const FEW = 3
 
 /** Adds an inner line where it is. Only one that was unescaped can hold line breaks. */
-function pushInner(inner: Line[], { bytes, from, to }: Wrapped): void {
+function pushInner(inner: SampleLine[], { bytes, from, to }: Wrapped): void {
   if (from === 0 && to === bytes.length) inner.push(...linesOf(bytes, false, false))
   else if (!isBlank(bytes, from, to)) inner.push({ bytes, from, to, open: false })
 }
 
 /** Adds an inner line that came in parts; returns the parts of the next one, which are none. */
-function endParts(inner: Line[], parts: readonly Uint8Array[], open: boolean): [] {
+function endParts(inner: SampleLine[], parts: readonly Uint8Array[], open: boolean): [] {
   if (parts.length > 0) inner.push(...linesOf(asOne(parts), false, open))
   return []
 }
 
-function formatOf(lines: readonly Line[], reference: Reference): LineFormat {
+function formatOf(lines: readonly SampleLine[], reference: Reference): LineFormat {
   // Trying thirty formats on a thousand lines takes as long as reading them; a few lines are nearly always enough.
   const few = spread(lines)
   const usual = bestOf(FORMATS, few, reference)
@@ -95,7 +95,7 @@ function formatOf(lines: readonly Line[], reference: Reference): LineFormat {
 }
 
 /** A format together with another one that the lines show, if there is one. */
-function withOthers(main: LineFormat, lines: readonly Line[], reference: Reference): LineFormat {
+function withOthers(main: LineFormat, lines: readonly SampleLine[], reference: Reference): LineFormat {
   const rest = lines.filter((line) => {
     const { bytes, from, to } = line
     return !readerOf(main, line).starts(bytes, from, to) && !main.owns?.(bytes, from, to)
@@ -103,7 +103,7 @@ function withOthers(main: LineFormat, lines: readonly Line[], reference: Referen
   const isEnough = (count: number) => count >= 2 && count * 50 >= lines.length
   const other = isEnough(rest.length) ? bestOf(FORMATS, rest, reference) : null
   // JSON among other lines may be quoted in a message: only with a level it is a record.
-  const isRecord = ({ bytes, from, to }: Line) =>
+  const isRecord = ({ bytes, from, to }: SampleLine) =>
     other!.starts(bytes, from, to) &&
     !Number.isNaN(other!.time(bytes, from, to, UTC)) &&
     (other!.name !== jsonLines.name || other!.level(bytes, from, to) >= 0)
@@ -116,7 +116,7 @@ function withOthers(main: LineFormat, lines: readonly Line[], reference: Referen
 const FIRST = 24
 const SPREAD = 56
 
-function spread(lines: readonly Line[]): readonly Line[] {
+function spread(lines: readonly SampleLine[]): readonly SampleLine[] {
   if (lines.length <= FIRST + SPREAD) return lines
   const step = (lines.length - FIRST) / SPREAD
   return [
@@ -127,8 +127,8 @@ function spread(lines: readonly Line[]): readonly Line[] {
 
 /** The first format that has half as many lines as the one with the most; null when none has enough. */
 function bestOf(
-  candidates: readonly Candidate[],
-  lines: readonly Line[],
+  candidates: readonly FormatCandidate[],
+  lines: readonly SampleLine[],
   reference: Reference,
 ): LineFormat | null {
   const beginnings = [...new Set(lines.map(({ bytes, from }) => bytes[from]!))]
@@ -149,7 +149,7 @@ function bestOf(
 }
 
 /** Without times, a level word may be a coincidence: half of the lines must begin or continue a record. */
-function explains(format: LineFormat, lines: readonly Line[]): boolean {
+function explains(format: LineFormat, lines: readonly SampleLine[]): boolean {
   const known = lines.filter(
     ({ bytes, from, to }) => format.starts(bytes, from, to) || format.continues?.(bytes, from, to),
   )
@@ -164,7 +164,7 @@ interface Count {
 }
 
 /** A line of the sample; `open` if its end is not in it. */
-interface Line {
+interface SampleLine {
   bytes: Uint8Array
   from: number
   to: number
@@ -172,7 +172,7 @@ interface Line {
 }
 
 /** How many lines show a format. */
-function count(format: LineFormat, first: Uint8Array, lines: readonly Line[]): Count {
+function count(format: LineFormat, first: Uint8Array, lines: readonly SampleLine[]): Count {
   const found = { records: 0, lines: 0 }
   for (const line of lines) {
     const { bytes, from, to } = line
@@ -188,17 +188,17 @@ function count(format: LineFormat, first: Uint8Array, lines: readonly Line[]): C
 }
 
 /** Reads a line of a sample: of one longer than the sample, only the beginning can be checked. */
-function readerOf(format: LineFormat, { open }: Line): Pick<LineFormat, 'starts' | 'time' | 'level'> {
+function readerOf(format: LineFormat, { open }: SampleLine): Pick<LineFormat, 'starts' | 'time' | 'level'> {
   return open && format.open ? format.open : format
 }
 
-const hasTime = (format: LineFormat, line: Line) =>
+const hasTime = (format: LineFormat, line: SampleLine) =>
   !Number.isNaN(readerOf(format, line).time(line.bytes, line.from, line.to, UTC))
-const hasLevel = (format: LineFormat, line: Line) =>
+const hasLevel = (format: LineFormat, line: SampleLine) =>
   readerOf(format, line).level(line.bytes, line.from, line.to, line.bytes.length) >= 0
 
 /** A zone abbreviation in the lines that means several zones. */
-function zoneNameIn(format: LineFormat, lines: readonly Line[]): string | null {
+function zoneNameIn(format: LineFormat, lines: readonly SampleLine[]): string | null {
   for (const { bytes, from, to } of format.zoneName ? lines : []) {
     const name = format.zoneName!(bytes, from, to)
     if (name) return name
@@ -208,8 +208,8 @@ function zoneNameIn(format: LineFormat, lines: readonly Line[]): string | null {
 
 const MAX_LINES = 500
 
-function linesOf(bytes: Uint8Array, cut: boolean, open = true): Line[] {
-  const lines: Line[] = []
+function linesOf(bytes: Uint8Array, cut: boolean, open = true): SampleLine[] {
+  const lines: SampleLine[] = []
   let from = cut ? bytes.indexOf(0x0a) + 1 : 0
   // A byte order mark is not part of a line.
   if (!cut && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) from = 3

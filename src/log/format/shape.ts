@@ -21,11 +21,11 @@ export type Piece =
   | { as: 'severity'; at: number; to: number; level: number; reach: number; isRecord: boolean }
 
 /** How far into a time its clock may begin: behind `2026-11-15T` or `15/Nov/2026:`. */
-const REACH = 16
+const CLOCK_WITHIN_BYTES = 16
 
 /** The pieces of the time at bytes[at]; null if it has no clock. */
 export function timePieces(bytes: Uint8Array, at: number, to: number): [Piece, Piece] | null {
-  for (let start = at; start <= at + REACH; start++) {
+  for (let start = at; start <= at + CLOCK_WITHIN_BYTES; start++) {
     // In `2026:03:10:00`, none begins with the year.
     if (!isClock(bytes, start, to) || (start > at && isDigit(bytes[start - 1]!))) continue
     let end = start + 8

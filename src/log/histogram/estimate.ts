@@ -38,14 +38,14 @@ interface DensitySample {
  * Whether an estimate could be made: not if the budget ran out, or if a filter matched too few sampled records. It is a
  * guess if times fall from one sample to the next, because then they do not tell where the records between them are.
  */
-export type Outcome = 'whole' | 'guess' | 'spent' | 'thin'
+export type EstimateOutcome = 'whole' | 'guess' | 'spent' | 'thin'
 
 /** Fills a chart from samples of [lo, hi). */
 export async function estimate(
   log: Timed,
   { lo, hi, filter }: { lo: number; hi: number; filter: Filter },
   chart: Chart,
-): Promise<Outcome> {
+): Promise<EstimateOutcome> {
   const from = await log.series.addresses.floor(lo)
   const { parallel: atOnce = 1 } = log
   const most = atOnce > 1 ? Math.min(SAMPLES, MAX_ROUNDS * atOnce) : SAMPLES
@@ -74,7 +74,7 @@ export async function estimateMembers(
   filter: Filter,
   chart: Chart,
   isPeriod: boolean,
-): Promise<Outcome> {
+): Promise<EstimateOutcome> {
   const { parts } = log.series
   const stored = parts.reduce((sum, { entry }) => sum + entry.size, 0)
   if (stored <= (isPeriod ? SMALL_OF_PERIOD : parts.length <= MEMBERS ? SMALL : 0)) return 'thin'
@@ -113,7 +113,7 @@ function fill(
   chart: Chart,
   { selection }: Pick<Filter, 'selection'>,
   samples: DensitySample[] | null,
-): Outcome {
+): EstimateOutcome {
   if (samples === null) return 'spent'
   if (selection.isSearch && samples.reduce((sum, { hits }) => sum + hits, 0) < LEAST_HITS) return 'thin'
   const end = chart.to

@@ -75,7 +75,7 @@ export class JoinedLog {
     return found
   }
 
-  /** All members, if one request lists them and they have at most so many stored bytes; otherwise null. */
+  /** All members, if one request lists them and they have at most `bytes` stored bytes; otherwise null. */
   async whole(bytes: number, signal?: AbortSignal): Promise<Member[] | null> {
     const members = await this.#tree.whole(signal)
     if (!members || members.reduce((sum, { entry }) => sum + entry.size, 0) > bytes) return null

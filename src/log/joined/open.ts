@@ -14,7 +14,7 @@ const FORWARD_SHARE = 8
 /** Members next to a period that are opened, too. */
 const NEXT_TO = 2
 
-/** Up to so many stored bytes, all objects are opened for a period: whatever their keys say, it is found. */
+/** A log of at most this many stored bytes is opened whole for a period, so that misleading keys hide nothing. */
 const WHOLE = 4 * 1024 * 1024
 
 /** Opens a joined log; null if it has no objects, so that the name may belong to a file. */

@@ -5,11 +5,11 @@ import type { ViewContext } from '../view/context.ts'
 import { ONE_MORE } from '../view/request.ts'
 import type { Lane, LaneRead } from './lane.ts'
 import { LONGEST } from './records/long.ts'
-import { REACH } from './records/order.ts'
+import { NEIGHBOUR_RECORDS } from './records/order.ts'
 import { IN_SLOT } from './source.ts'
 
 /** What of a page is still to be filled. */
-export interface Rest {
+export interface PageRoom {
   size: number
   lines: number
 }
@@ -20,7 +20,7 @@ export interface AheadOptions {
   forward: boolean
   /** Whether records are looked for, so that much may be read for few of them. */
   isSearch: boolean
-  fit: Rest
+  fit: PageRoom
   /** Whether all of the timeline is read, one page after the other. @default false */
   all?: boolean | undefined
   clock: Clock
@@ -75,7 +75,7 @@ export class Ahead {
   /** Reads some of the logs on, one of which the page is waiting for. */
   async readOn(
     active: readonly Lane[],
-    rest: Rest,
+    rest: PageRoom,
     read: (lane: Lane, wanted: LaneRead, context: ViewContext) => Promise<void>,
   ): Promise<void> {
     const target = this.#target()
@@ -117,18 +117,18 @@ export class Ahead {
   }
 
   /** How much of a log is read next: its share of what is left, and more each time. */
-  #wanted(lane: Lane, { size, lines }: Rest, target: number, open: number): LaneRead {
+  #wanted(lane: Lane, { size, lines }: PageRoom, target: number, open: number): LaneRead {
     const count = this.#options.lanes.length
     // Of a long record, nothing is held.
     const average = Math.min(lane.average, Math.floor(LONGEST / count))
     const rest = Math.min(size, lines * average)
-    const edge = REACH * average
+    const edge = NEIGHBOUR_RECORDS * average
     const { lead } = lane
     const part = (of: number) => Math.ceil((SHARE * of) / open) * 2 ** Math.min(8, this.#reads)
     const bytes = Math.max(SMALLEST_READ, Math.min(part(rest), rest + edge) + edge + lead)
     if (!this.#options.isSearch) return { size: bytes, lines: null, stretch: Number.POSITIVE_INFINITY, count }
     const records = Math.ceil(rest / average)
-    const most = Math.min(part(records), records + REACH) + REACH
+    const most = Math.min(part(records), records + NEIGHBOUR_RECORDS) + NEIGHBOUR_RECORDS
     return { size: bytes, lines: Math.max(1, most), stretch: lead + this.#stretch(lane, target), count }
   }
 

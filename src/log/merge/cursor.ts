@@ -1,11 +1,11 @@
 import { badCursor, type Cursor, fromBase64Url, hashBytes, toBase64Url } from '../text/cursor.ts'
 import { gone } from '../text/open.ts'
-import { hashOf, Reader, Writer } from './packed.ts'
+import { hashOf, PackedReader, PackedWriter } from './packed.ts'
 import type { Source } from './source.ts'
 
 /** Where one of the logs continues. */
 export type LanePlace =
-  /** So many bytes after a place in a file, or before it if negative: what is between tells how the next are placed. */
+  /** `lead` bytes after a place in a file, or before it if negative: the records between tell how the next are placed. */
   | { kind: 'place'; cursor: Cursor; lead: number; object?: DatedObject; unnamed?: UnnamedFile }
   /** At a moment, in ms: the log appeared later, or could not be read so far. */
   | { kind: 'time'; time: number }
@@ -41,7 +41,7 @@ export interface LaneState {
   name?: string
 }
 
-/** With the names of logs, a cursor may have so many bytes; with the keys of objects, so many. */
+/** The longest cursors in bytes that still name their logs, and that still have the keys of objects. */
 const MOST_WITH_NAMES = 700
 const MOST_WITH_KEYS = 1000
 
@@ -90,7 +90,7 @@ interface Room {
 }
 
 function bytesOf({ time, lanes }: MergedCursor, sources: readonly Source[], room: Room): number[] {
-  const writer = new Writer()
+  const writer = new PackedWriter()
   writer.bytes.push(VERSION, room.names ? 1 : 0)
   writer.fixed(timeNumber(time), 7)
   for (const [key, { place, behind, name = '' }] of lanes) {
@@ -103,7 +103,7 @@ function bytesOf({ time, lanes }: MergedCursor, sources: readonly Source[], room
 }
 
 function writePlace(
-  writer: Writer,
+  writer: PackedWriter,
   { place, behind }: LaneState,
   source: Source | undefined,
   { keys }: Room,
@@ -140,7 +140,7 @@ export function decodeMerged(text: string, parameter: string, sources: readonly 
   const bytes = Uint8Array.from(packed, (char) => char.charCodeAt(0))
   if (bytes[2] !== VERSION) throw badCursor(parameter)
   if (hashBytes(bytes, 2, bytes.length) % 0x10000 !== bytes[0]! * 256 + bytes[1]!) throw badCursor(parameter)
-  const reader = new Reader(bytes, 3)
+  const reader = new PackedReader(bytes, 3)
   try {
     const named = reader.fixed(1) === 1
     const time = timeOf(reader.fixed(7))
@@ -158,7 +158,7 @@ export function decodeMerged(text: string, parameter: string, sources: readonly 
   }
 }
 
-function readPlace(reader: Reader, source: Source | undefined): LaneState {
+function readPlace(reader: PackedReader, source: Source | undefined): LaneState {
   const flags = reader.fixed(1)
   const behind = (flags & BEHIND) !== 0
   const kind = KINDS[flags & KIND]
@@ -180,7 +180,7 @@ function readPlace(reader: Reader, source: Source | undefined): LaneState {
 
 /** A file that is not found by its name is found by the fingerprint. */
 function readFile(
-  reader: Reader,
+  reader: PackedReader,
   flags: number,
   source: Source | undefined,
 ): { name: string; unnamed?: UnnamedFile } {

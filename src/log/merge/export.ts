@@ -4,7 +4,7 @@ import { Merge, type MergedRecord, type MergeRequest } from './merge.ts'
 import type { Missing, Source } from './source.ts'
 
 /** How much of the timeline is read at a time. */
-const PAGE = { size: 2 * 1024 * 1024, lines: null }
+const PAGE_FIT = { size: 2 * 1024 * 1024, lines: null }
 /** How often, and after how many milliseconds each time, an export asks for memory that other answers hold. */
 const TRIES = 50
 const WAIT = 100
@@ -16,7 +16,7 @@ export class MergedExport extends Merge {
     request: Omit<MergeRequest, 'cursor' | 'first' | 'fit'>,
     signal?: AbortSignal,
   ) {
-    super(sources, { ...request, cursor: null, first: true, fit: PAGE }, { signal, all: true })
+    super(sources, { ...request, cursor: null, first: true, fit: PAGE_FIT }, { signal, all: true })
   }
 
   get missing(): Missing[] {

@@ -13,7 +13,7 @@ import { viewOf } from '../view/view.ts'
 import { keyedPlace, type LanePlace, placeAt } from './cursor.ts'
 import { Collected, LoadedRecords } from './records/long.ts'
 import { type Searched, searchedIn } from './records/neighbours.ts'
-import { placeOn, REACH, type Step } from './records/order.ts'
+import { NEIGHBOUR_RECORDS, placeOn, type Step } from './records/order.ts'
 import { Way } from './records/way.ts'
 import type { Source } from './source.ts'
 
@@ -158,7 +158,7 @@ export class Lane {
     while (this.next < this.#items.length && !this.#items[this.next]!.isWanted) this.next++
   }
 
-  /** Reads on: about so many bytes of records, and at most so many of them. */
+  /** Reads the next records: about `wanted.size` bytes, and at most `wanted.lines` of them. */
   async read(wanted: LaneRead, context = this.source.context, signal?: AbortSignal): Promise<void> {
     const { last } = this.#way
     if (!last) this.#place = await keyedPlace(this.#place, this.source, signal)
@@ -176,7 +176,7 @@ export class Lane {
       if (!(error instanceof BudgetError)) throw error
       this.isCut = true
     }
-    this.#way.last?.series.rest()
+    this.#way.last?.series.trim()
     this.#decide()
     this.#skipUnwanted()
   }
@@ -328,7 +328,7 @@ export class Lane {
     if (!at && this.isDone && !this.#forward) return { kind: 'start' }
     if (!this.#way.first) return this.#place ?? { kind: 'start' }
     const here = at ? at.near : this.#way.far
-    let first = Math.max(this.#barrier, next - REACH)
+    let first = Math.max(this.#barrier, next - NEIGHBOUR_RECORDS)
     while (first < next && here - this.#items[first]!.near > MAX_LEAD) first++
     const from = first < next ? this.#items[first]!.near : here
     return placeAt(this.source, await this.#way.cursorAt(from), this.#way.signed(here - from))
@@ -340,7 +340,7 @@ export class Lane {
     const here = next === null ? this.#near : (this.#items[next]?.near ?? this.#way.far)
     if (this.#forward && this.#way.first.prev === null && here === 0) return { kind: 'start' }
     const first = next ?? this.#given
-    let last = Math.min(this.#items.length, first + REACH) - 1
+    let last = Math.min(this.#items.length, first + NEIGHBOUR_RECORDS) - 1
     while (last >= first && (this.#items[last]!.far - here > MAX_LEAD || last < this.#barrier)) last--
     const from = last >= first ? this.#items[last]!.far : here
     return placeAt(this.source, await this.#way.cursorAt(from), -this.#way.signed(from - here))
@@ -370,7 +370,7 @@ export class Lane {
 
   /** Goes on to another page: forgets what was given, except what tells how the next records are placed. */
   drop(): void {
-    const count = Math.max(0, this.next - REACH)
+    const count = Math.max(0, this.next - NEIGHBOUR_RECORDS)
     const near = this.#items[count]?.near ?? this.#way.far
     for (const { near, far } of this.#items.slice(0, count)) this.#bytes -= far - near
     this.#items = this.#items.slice(count)

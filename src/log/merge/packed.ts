@@ -4,10 +4,10 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 /** Writes numbers and texts in few bytes. */
-export class Writer {
+export class PackedWriter {
   readonly bytes: number[] = []
 
-  /** A number in so many bytes. */
+  /** A number in `count` bytes. */
   fixed(value: number, count: number): void {
     for (let i = count - 1; i >= 0; i--) this.bytes.push(Math.floor(value / 2 ** (8 * i)) % 256)
   }
@@ -32,7 +32,7 @@ export class Writer {
 }
 
 /** Reads them again; a RangeError says that they are not there. */
-export class Reader {
+export class PackedReader {
   readonly #bytes: Uint8Array
   #at: number
 

@@ -14,7 +14,7 @@ interface PlacesRequest {
 }
 
 /** A page whose records are known, and what became of its logs. */
-interface Outcome {
+interface PageOutcome {
   request: PlacesRequest
   lanes: readonly Lane[]
   failed: ReadonlyMap<Lane, unknown>
@@ -42,7 +42,7 @@ export function isBeyond(time: number, other: number, forward: boolean): boolean
 
 /** Where the pages before and after a page begin; no page before if there is none. */
 export async function placesAround(
-  page: Outcome,
+  page: PageOutcome,
 ): Promise<{ prev: MergedCursor | null; next: MergedCursor }> {
   const { request, lanes, failed, forward, records } = page
   const times = timesOf(page)
@@ -76,7 +76,7 @@ export async function placesAround(
 
 /** The place after each record of a page: `next`, with the places of the logs as they were then. */
 export async function* placesAfter(
-  { request, lanes: all, failed, forward, records }: Outcome,
+  { request, lanes: all, failed, forward, records }: PageOutcome,
   taken: readonly { lane: Lane; index: number }[],
   next: MergedCursor,
 ): AsyncGenerator<MergedCursor> {
@@ -95,12 +95,12 @@ export async function* placesAfter(
 }
 
 /** The logs whose places were not found. */
-export function lostIn({ failed }: Outcome): Source[] {
+export function lostIn({ failed }: PageOutcome): Source[] {
   return [...failed].filter(([, error]) => isGone(error)).map(([{ source }]) => source)
 }
 
 /** The logs that are not in a page, and why. */
-export function missingIn(page: Outcome): Missing[] {
+export function missingIn(page: PageOutcome): Missing[] {
   // The list may be a second old: then a log that was deleted shows by its place.
   const failed = [...page.failed].map(([{ source }, error]) => ({
     name: source.name,
@@ -116,7 +116,7 @@ function isGone(error: unknown): boolean {
 }
 
 /** The moments that the cursors of both sides stand for. */
-function timesOf({ request, lanes, forward, records }: Outcome): { onward: number; near: number } {
+function timesOf({ request, lanes, forward, records }: PageOutcome): { onward: number; near: number } {
   const now = lanes[0]!.source.context.clock.now()
   const from = request.cursor?.place.time
   const [first, last] = forward ? [records[0], records.at(-1)] : [records.at(-1), records[0]]
@@ -127,13 +127,13 @@ function timesOf({ request, lanes, forward, records }: Outcome): { onward: numbe
 }
 
 /** Whether some of a log's records still belong to pages that were given without them. */
-function isBehind({ request, forward }: Outcome, lane: Lane): boolean {
+function isBehind({ request, forward }: PageOutcome, lane: Lane): boolean {
   if (stateIn(request, lane.source)?.behind !== true) return false
   return lane.head ? isBeyond(request.cursor!.place.time, lane.head.placed, forward) : lane.isOpen
 }
 
 /** The logs of the cursor that are not there, and the nodes that could not be listed. */
-function others(page: Outcome, time: number): Map<number, LaneState> {
+function others(page: PageOutcome, time: number): Map<number, LaneState> {
   const { cursor, unlisted = [] } = page.request
   const behind = unlisted.length > 0 ? { behind: true } : {}
   const states = new Map(unknownIn(page).map(([key, state]) => [key, { ...state, ...behind }]))
@@ -146,13 +146,13 @@ function others(page: Outcome, time: number): Map<number, LaneState> {
 }
 
 /** What the cursor says of logs that are not there. */
-function unknownIn({ request, lanes }: Outcome): [key: number, state: LaneState][] {
+function unknownIn({ request, lanes }: PageOutcome): [key: number, state: LaneState][] {
   const known = new Set(lanes.flatMap(({ source }) => [laneKey(source), nodeKey(source.node)]))
   return [...(request.cursor?.place.lanes ?? [])].filter(([key]) => !known.has(key))
 }
 
 /** Where a log that could not be read continues: at its place, or where the first page divided it. */
-function keptPlace(page: Outcome, lane: Lane, time: number): LanePlace {
+function keptPlace(page: PageOutcome, lane: Lane, time: number): LanePlace {
   const { live, waits } = page.request
   // A follower got everything up to that moment, or is told of a gap.
   if (isGone(page.failed.get(lane)) && !waits) return { kind: 'time', time: live ? time + 0.001 : time }
@@ -160,7 +160,7 @@ function keptPlace(page: Outcome, lane: Lane, time: number): LanePlace {
 }
 
 /** Without a cursor, all that a log has now belongs before the end of the page, or after its beginning. */
-function dividedAt({ lanes, forward }: Outcome, time: number): LanePlace {
+function dividedAt({ lanes, forward }: PageOutcome, time: number): LanePlace {
   const now = lanes[0]!.source.context.clock.now()
   return forward ? { kind: 'start' } : { kind: 'time', time: Math.max(now, time + 0.001) }
 }

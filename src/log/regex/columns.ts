@@ -1,4 +1,4 @@
-import { ASSERT, type Program } from './program.ts'
+import { ASSERT, type RegexProgram } from './program.ts'
 import { NEWLINE, OTHER, WORD } from './threads.ts'
 
 /** Bytes that a program never distinguishes share a column of its tables. */
@@ -12,7 +12,7 @@ export interface Columns {
 }
 
 /** Finds the columns of a program and writes its trees as a table over them. */
-export function columnsOf({ ops, trees }: Program): Columns {
+export function columnsOf({ ops, trees }: RegexProgram): Columns {
   const starts = new Uint8Array(257)
   const cut = (first: number, last: number) => {
     starts[first] = 1

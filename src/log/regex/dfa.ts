@@ -1,6 +1,6 @@
 import { LogError } from '../error.ts'
 import { type Columns, columnsOf } from './columns.ts'
-import { CHAR, compile, type Program, WHOLE } from './program.ts'
+import { CHAR, compile, type RegexProgram, WHOLE } from './program.ts'
 import { borderNear, repaired } from './repair.ts'
 import { type Literal, requiredLiterals } from './required.ts'
 import { parse } from './syntax.ts'
@@ -12,7 +12,7 @@ const MATCHED = -1
 const BROKEN = -2
 const RETURN = -3
 const MISSED = -4
-/** What a slice of a text has besides: it decides nothing, and the search goes on. */
+/** The result for a slice that neither matches nor rules a match out: the search goes on with the next slice. */
 const GOES_ON = -5
 
 /**
@@ -42,7 +42,7 @@ const STEPS_PER_BYTE = 20
  */
 export class Dfa {
   readonly literals: Literal[] | null
-  readonly #program: Program
+  readonly #program: RegexProgram
   readonly #columns: Columns
   readonly #column: Uint16Array
   readonly #width: number

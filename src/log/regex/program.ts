@@ -12,7 +12,7 @@ export const MATCH = 3
  * A pattern as instructions. A character costs one instruction, whatever its class: its bytes are read along a tree
  * that the program holds once per class.
  */
-export interface Program {
+export interface RegexProgram {
   readonly ops: readonly number[]
   /** CHAR: the root of its tree; FORK: where to go first; ASSERT: what must hold. */
   readonly args: readonly number[]
@@ -32,7 +32,7 @@ const MAX_PROGRAM = 5000
 const MAX_NODES = 8000
 
 /** Turns a parsed pattern into instructions that find it anywhere in a text. */
-export function compile(node: Node): Program {
+export function compile(node: Node): RegexProgram {
   const ops: number[] = []
   const args: number[] = []
   const nexts: number[] = []

@@ -1,5 +1,5 @@
 import { type Columns, columnsOf } from './columns.ts'
-import { compile, type Program, WHOLE } from './program.ts'
+import { compile, type RegexProgram, WHOLE } from './program.ts'
 import { parse } from './syntax.ts'
 import { EDGE, Threads } from './threads.ts'
 
@@ -11,7 +11,7 @@ const MAX_STEPS = 4_000_000
  * It tracks the start of each thread, so it is far slower than a yes or no, and is meant for lines on a screen.
  */
 export class Spans {
-  readonly #program: Program
+  readonly #program: RegexProgram
   readonly #columns: Columns
   #now: Threads
   #then: Threads

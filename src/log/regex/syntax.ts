@@ -27,7 +27,7 @@ export type Assertion = 0 | 1 | 2 | 3 | 4 | 5
 
 /** Parses a pattern in RE2's syntax; `^` and `$` match at line boundaries unless `(?-m)` says otherwise. */
 export function parse(source: string): Node {
-  const reader = new Reader(source)
+  const reader = new PatternReader(source)
   const node = alternatives(reader, { i: false, m: true, s: false, U: false })
   if (!reader.done) throw invalid('a ")" has no "(" before it')
   return node
@@ -45,7 +45,7 @@ interface Flags {
   U: boolean
 }
 
-class Reader {
+class PatternReader {
   readonly text: string
   readonly names = new Set<string>()
   at = 0
@@ -86,13 +86,13 @@ class Reader {
 }
 
 /** Parses up to the parenthesis that closes the group, or the end. Flags set inside apply until there. */
-function alternatives(reader: Reader, flags: Flags): Node {
+function alternatives(reader: PatternReader, flags: Flags): Node {
   const parts = [sequence(reader, flags)]
   while (reader.take('|')) parts.push(sequence(reader, flags))
   return parts.length === 1 ? parts[0]! : { kind: 'alt', parts }
 }
 
-function sequence(reader: Reader, flags: Flags): Node {
+function sequence(reader: PatternReader, flags: Flags): Node {
   const parts: Node[] = []
   let repeated = false
   while (!reader.done && reader.peek() !== '|' && reader.peek() !== ')') {
@@ -123,7 +123,7 @@ function sequence(reader: Reader, flags: Flags): Node {
 const LINEAR = 'not supported, because matching must take linear time'
 const MAX_COUNT = 1000
 
-function counts(reader: Reader): { text: string; min: number; max: number } | null {
+function counts(reader: PatternReader): { text: string; min: number; max: number } | null {
   const found = reader.match(/[*+?]|\{(0|[1-9]\d*)(?:(,)(0|[1-9]\d*)?)?\}/y)
   if (!found) return null
   const text = found[0]
@@ -146,7 +146,7 @@ function weight(node: Node): number {
 }
 
 /** One character, class, group or assertion, or several characters, added to the parts. */
-function item(reader: Reader, flags: Flags, parts: Node[]): void {
+function item(reader: PatternReader, flags: Flags, parts: Node[]): void {
   const push = (set: CodePoints) => parts.push({ kind: 'char', set })
   const assert = (what: Assertion) => parts.push({ kind: 'assert', what })
   const char = reader.next()
@@ -171,7 +171,7 @@ function literal(code: number, flags: Flags): CodePoints {
   return flags.i ? fold([code, code]) : [code, code]
 }
 
-function group(reader: Reader, flags: Flags, parts: Node[]): void {
+function group(reader: PatternReader, flags: Flags, parts: Node[]): void {
   const inner = { ...flags }
   for (const [sign, what] of NONLINEAR) {
     const found = reader.match(sign)
@@ -204,7 +204,7 @@ const NONLINEAR: [RegExp, string][] = [
   [/\?(?:P>|[R&0-9(])/y, 'recursions and conditions'],
 ]
 
-function charClass(reader: Reader, flags: Flags): CodePoints {
+function charClass(reader: PatternReader, flags: Flags): CodePoints {
   const negated = reader.take('^')
   const sets: number[] = []
   const own: number[] = []
@@ -266,7 +266,7 @@ function signed(set: CodePoints, negated: boolean, flags: Flags): CodePoints {
 }
 
 /** The set for `\d`, `\pL` and the like; null if the escape is a single character. */
-function classEscape(reader: Reader, flags: Flags): CodePoints | null {
+function classEscape(reader: PatternReader, flags: Flags): CodePoints | null {
   const perl = reader.match(/[dswDSW]/y)
   if (perl) return signed(PERL[perl[0].toLowerCase()]!, perl[0] < 'a', flags)
   const unicode = reader.match(/([pP])(?:\{(\^?)([^}]*)\}|(.))/suy)
@@ -280,7 +280,7 @@ function classEscape(reader: Reader, flags: Flags): CodePoints | null {
 const CONTROLS: Record<string, number> = { a: 7, f: 12, n: 10, r: 13, t: 9, v: 11 }
 
 /** The character that is spelled after a backslash. */
-function spelled(reader: Reader): number {
+function spelled(reader: PatternReader): number {
   const octal = reader.match(/0[0-7]{0,2}|[1-7][0-7]{1,2}/y)
   if (octal) return Number.parseInt(octal[0], 8)
   const hex = reader.match(/x(?:\{([0-9A-Fa-f]+)\}|([0-9A-Fa-f]{2}))/y)

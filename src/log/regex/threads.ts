@@ -1,4 +1,4 @@
-import { ASSERT, CHAR, FORK, type Program } from './program.ts'
+import { ASSERT, CHAR, FORK, type RegexProgram } from './program.ts'
 import {
   type Assertion,
   LINE_END,
@@ -32,12 +32,12 @@ export class Threads {
   asserts = false
   /** How many instructions were visited so far: the cost of the search. */
   visits = 0
-  readonly #program: Program
+  readonly #program: RegexProgram
   readonly #stack: number[] = []
   readonly #seen: Int32Array
   #turn = 0
 
-  constructor(program: Program) {
+  constructor(program: RegexProgram) {
     const length = program.ops.length
     this.#program = program
     this.pcs = new Int32Array(length)
@@ -94,7 +94,7 @@ export class Threads {
 
 /** Continues from the assertions among the threads, now that the next character is known. */
 export function resolveAssertions(
-  { ops, args, nexts }: Program,
+  { ops, args, nexts }: RegexProgram,
   threads: Threads,
   before: number,
   after: number,

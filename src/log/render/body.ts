@@ -9,7 +9,7 @@ import { noMemory } from '../search/sink.ts'
 import type { Series } from '../text/series.ts'
 
 /** Up to this size, a part of a log is one buffer. */
-export const AT_ONCE = 256 * 1024
+export const BYTES_AT_ONCE = 256 * 1024
 /** A larger part is sent in slices that are read only as fast as the client takes them. */
 const SLICE = 512 * 1024
 
@@ -24,7 +24,7 @@ export async function bytesOf(
   lease: Lease | null = null,
 ): Promise<Bytes> {
   await series.onward(from)
-  if (to - from <= AT_ONCE && !isCrowded(to - from) && !series.brokenIn(from, to))
+  if (to - from <= BYTES_AT_ONCE && !isCrowded(to - from) && !series.brokenIn(from, to))
     return (await series.read(from, to)) as Uint8Array<ArrayBuffer>
   let at = from
   const memory = new SliceMemory()
@@ -55,7 +55,7 @@ export async function bytesOf(
 /** Records that were found, as a body, which owns them: each is forgotten, and its memory released, when it was sent. */
 export function piecesBody(pieces: Uint8Array[], memory: Lease | null, clock: Clock): Bytes {
   const length = lengthOf(pieces)
-  if (length <= AT_ONCE) {
+  if (length <= BYTES_AT_ONCE) {
     memory?.release()
     return concat(pieces)
   }
@@ -67,7 +67,7 @@ export function piecesBody(pieces: Uint8Array[], memory: Lease | null, clock: Cl
 /** A text that was made, as a body. A long one holds memory for answers until its client has taken it. */
 export function textBody(text: string, memory: MemoryBudget | undefined, clock: Clock): Bytes {
   const bytes = new TextEncoder().encode(text)
-  if (bytes.length <= AT_ONCE || !memory) return bytes
+  if (bytes.length <= BYTES_AT_ONCE || !memory) return bytes
   const lease = memory.lease(bytes.length)
   if (lease === null) throw noMemory()
   return piecesBody([bytes], lease, clock)

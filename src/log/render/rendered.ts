@@ -133,15 +133,15 @@ export function recordsBody(range: RecordRange, renderer: Renderer, longest: num
 }
 
 /** Records from a source, each rendered, as a body. `left` is called if its client disconnects before the end. */
-export function renderedStream(source: Source, renderer: Renderer, left: () => void, clock: Clock): Bytes {
+export function renderedStream(source: NextBytes, renderer: Renderer, left: () => void, clock: Clock): Bytes {
   return new SlicedStream(new RenderedSlices(source, renderer, left, clock))
 }
 
 /** Returns whole records in order, then null. They may be in memory that the next call reuses. */
-export type Source = () => Uint8Array | null | Promise<Uint8Array | null>
+export type NextBytes = () => Uint8Array | null | Promise<Uint8Array | null>
 
 class RenderedSlices implements Slices {
-  readonly #source: Source
+  readonly #source: NextBytes
   readonly #renderer: Renderer
   readonly #left: () => void
   readonly #clock: Clock
@@ -154,7 +154,7 @@ class RenderedSlices implements Slices {
   #full = SLICE
   readonly #slice = new SliceMemory()
 
-  constructor(source: Source, renderer: Renderer, left: () => void, clock: Clock) {
+  constructor(source: NextBytes, renderer: Renderer, left: () => void, clock: Clock) {
     this.#source = source
     this.#renderer = renderer
     this.#left = left

@@ -145,9 +145,9 @@ function parsePlain(name: string): Plain {
 }
 
 /** The named groups of a pattern that matched. */
-type Groups = Partial<Record<string, string>>
+type NameGroups = Partial<Record<string, string>>
 
-function wholeStem({ stem, extension = '' }: Groups): string {
+function wholeStem({ stem, extension = '' }: NameGroups): string {
   return stem + extension
 }
 
@@ -155,7 +155,7 @@ function wholeStem({ stem, extension = '' }: Groups): string {
  * A name with a date. Whether two digits after it are an hour or a counter makes no difference for the order as long
  * as both are read as numbers; so the last group is the index, unless it is the seconds of a time.
  */
-function datedName(groups: Groups): Plain {
+function datedName(groups: NameGroups): Plain {
   const { day = '', hour, minute, second, counter, index } = groups
   const american = /^\d\d[-_.]\d\d[-_.](\d{4})$/.exec(day)
   const digits = american ? american[1]! + day.slice(0, 2) + day.slice(3, 5) : day.replace(/\D/g, '')

@@ -43,11 +43,11 @@ export async function openRotated(
 }
 
 /** How many files are opened at a time: the kind of an archive may cost a request. */
-const AT_ONCE = 64
+const FILES_AT_ONCE = 64
 
 async function openTexts(opener: Opener, entries: readonly Entry[]): Promise<Text[]> {
   const texts = new Array<Text>(entries.length)
-  await each(entries, AT_ONCE, async (entry, i) => {
+  await each(entries, FILES_AT_ONCE, async (entry, i) => {
     if (isTurnOver()) await yieldToEventLoop()
     texts[i] = await openText(opener, entry)
   })

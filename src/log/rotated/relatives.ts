@@ -14,7 +14,7 @@ import { type NamedFiles, namedFiles } from './kin.ts'
 import { familyPrefixes, isRotatedName } from './names.ts'
 
 /** How many heads are read at a time, and how long that may take: past it, the order is a guess. */
-const AT_ONCE = 8
+const HEADS_AT_ONCE = 8
 const HEADS_MILLIS = 10_000
 /** Each round may show that more heads are needed: a few, then all. */
 const ROUNDS = 3
@@ -79,7 +79,7 @@ async function arrangeFiles(name: string, named: NamedFiles, opener: Opener, isL
   let family = await inOrder()
   for (let round = 0; round < ROUNDS && family.wanted.length > 0; round++) {
     let moved = false
-    await each(family.wanted, AT_ONCE, async (entry) => {
+    await each(family.wanted, HEADS_AT_ONCE, async (entry) => {
       const error = heads.get(entry) ? null : await failureOf(opener, entry, (text) => heads.read(text))
       // A broken archive, or a file that may not be read, has no head.
       const head = heads.get(entry) ?? (error ? UNKNOWN : null)
@@ -90,7 +90,7 @@ async function arrangeFiles(name: string, named: NamedFiles, opener: Opener, isL
     family = await inOrder()
   }
   if (family.unended.length > 0) {
-    await each(family.unended, AT_ONCE, async (entry) => {
+    await each(family.unended, HEADS_AT_ONCE, async (entry) => {
       if (heads.get(entry)?.last === undefined) await failureOf(opener, entry, (text) => heads.end(text))
       read.set(entry, heads.get(entry) ?? UNKNOWN)
     })

@@ -65,7 +65,7 @@ export function rollsOver({ active, files }: Rolled, timesOf: (entry: Entry) => 
   return orders.some((order) => {
     const full = order.filter(({ size }) => size > 0).map(timesOf)
     if (full.some((times) => times === undefined)) return false
-    const timed = full.filter((times): times is Timed => times!.first !== null)
+    const timed = full.filter((times): times is TimesFromFirst => times!.first !== null)
     // Without times, only the modification times are left: a rotated file is not written to any more.
     if (timed.length === 0)
       return order.every(({ modified }, i) => i === 0 || modified > order[i - 1]!.modified)
@@ -73,8 +73,8 @@ export function rollsOver({ active, files }: Rolled, timesOf: (entry: Entry) => 
   })
 }
 
-type Timed = Times & { first: number }
+type TimesFromFirst = Times & { first: number }
 
-function follows(before: Timed, { first }: Timed): boolean {
+function follows(before: TimesFromFirst, { first }: TimesFromFirst): boolean {
   return before.first <= first && (before.last ?? before.first) <= first + DISORDER_MS
 }

@@ -11,13 +11,13 @@ interface Loops {
 }
 
 /** Some bytes: bytes[from, to). */
-interface Part {
+interface ScannedPart {
   bytes: Uint8Array
   from: number
   to: number
 }
 
-const PAGE = 64 * 1024
+const WASM_PAGE_BYTES = 64 * 1024
 /** Where the needle's fold is stored; the needle itself is at 0. */
 const FOLD = 4096
 /** Where the head of a record is stored, in three rows. */
@@ -76,7 +76,7 @@ export class Scanner {
     this.#packed = guestAt + slot
     // A line with a hit has two bytes at least, with its line break.
     this.#pairs = Math.ceil((this.#packed + slot) / 8) * 8
-    const pages = Math.ceil((this.#pairs + 4 * (room + PAD)) / PAGE)
+    const pages = Math.ceil((this.#pairs + 4 * (room + PAD)) / WASM_PAGE_BYTES)
     // It never grows: growing would detach the memory from a read in progress.
     const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared })
     this.shared = shared
@@ -96,7 +96,7 @@ export class Scanner {
    * start of a line. The start is inverted (~) unless `head` proves that the line is a whole record. Valid until the
    * next call. Null when the chunk is too large.
    */
-  linesWith(needle: Needle, head: string | undefined, { bytes, from, to }: Part): Int32Array | null {
+  linesWith(needle: Needle, head: string | undefined, { bytes, from, to }: ScannedPart): Int32Array | null {
     const { low, fold } = needle
     if (low.length === 0 || low.length > MAX_NEEDLE || to - from > this.room) return null
     this.#memory.set(low, 0)
@@ -109,7 +109,7 @@ export class Scanner {
   }
 
   /** Where in bytes[from, to) one of the marks may be, in order. Valid until the next call. Null when it is too large. */
-  marked(marks: Marks, part: Part): Int32Array | null {
+  marked(marks: Marks, part: ScannedPart): Int32Array | null {
     this.#memory.set(marks.tables, TABLES)
     const { from, to } = part
     const base = this.hold(part)
@@ -119,7 +119,7 @@ export class Scanner {
   }
 
   /** Where the bytes of a part are here; null if they are too many. Valid until the next call of anything else. */
-  hold({ bytes, from, to }: Part): number | null {
+  hold({ bytes, from, to }: ScannedPart): number | null {
     return to - from > this.room ? null : this.#baseOf(bytes, from, to)
   }
 

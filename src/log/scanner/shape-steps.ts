@@ -8,10 +8,10 @@ const MOST_STEPS = 20
 /** The kinds of steps, in the order of shapes.wat. */
 const KINDS = { end: 0, bytes: 1, digits: 2, until: 3, string: 4, word: 5, severity: 6, object: 7 } as const
 
-/** What a word says: that its line continues a record, that it has no level, or its level. */
+/** Level codes of a line: it continues a record, it has no level, or it has the level after these two. */
 const CONTINUES = 0
 export const NO_LEVEL = 1
-export const said = (level: number) => level + NO_LEVEL + 1
+export const levelCode = (level: number) => level + NO_LEVEL + 1
 /** A line whose shape others may have. */
 export interface ShapedLine {
   bytes: Uint8Array
@@ -121,7 +121,7 @@ function wordOf(bytes: Uint8Array, piece: Extract<Piece, { level: number }>): Ui
   word.fill(255, 16 + start, 16 + start + text.length)
   const view = new DataView(word.buffer)
   view.setInt32(32, isBack ? text.length : text.length - 1, true)
-  view.setInt32(36, piece.isRecord === false ? CONTINUES : said(piece.level), true)
+  view.setInt32(36, piece.isRecord === false ? CONTINUES : levelCode(piece.level), true)
   return word
 }
 

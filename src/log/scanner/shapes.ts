@@ -2,7 +2,7 @@ import type { Piece } from '../format/shape.ts'
 import { MOST_SHAPES, type Scanner, SHAPE_BYTES } from './scanner.ts'
 import { compile, isDigit, isTens, NO_LEVEL, type ShapedLine, STEP, Steps, WORDS } from './shape-steps.ts'
 
-export { said } from './shape-steps.ts'
+export { levelCode } from './shape-steps.ts'
 
 /** Where things are in the memory of a shape; see shapes.wat. */
 const COUNTS = 1472
@@ -12,14 +12,14 @@ const MOST_WORDS = 9
 const ENOUGH = 2048
 const SELDOM = 32
 
-/** So many lines that do not fit say nothing yet, and so many bytes that fit make up for one. */
+/** This many lines without a known shape are tolerated, and one more for each FEW bytes of lines that have one. */
 const SOME = 32
 const FEW = 1024
 
-/** How many things a word can say. */
-const SAYINGS = 7
-/** More than any word says. */
-export const ANYTHING = SAYINGS + 1
+/** How many level codes there are: see `levelCode`. */
+const LEVEL_CODES = 7
+/** Greater than every level code. */
+export const ANYTHING = LEVEL_CODES + 1
 
 /** How much of `hh:mm:ss.…` is the same in all lines of a shape: all lines of a second, ten, a minute, … */
 const KEPT = [2, 4, 5, 7, 8] as const
@@ -143,8 +143,8 @@ export class Shapes {
     const shape = this.#shapes[at]
     if (!shape) return
     const memory = this.#memory(at)
-    const counts = new Int32Array(memory.buffer, memory.byteOffset + COUNTS, SAYINGS)
-    for (let i = NO_LEVEL; i < SAYINGS; i++)
+    const counts = new Int32Array(memory.buffer, memory.byteOffset + COUNTS, LEVEL_CODES)
+    for (let i = NO_LEVEL; i < LEVEL_CODES; i++)
       if (counts[i]! > 0) flush(shape.time, i - NO_LEVEL - 1, counts[i]!)
     counts.fill(0)
   }

@@ -7,7 +7,7 @@ import { FIRST_WINDOW, FREE_READS, leaseForReads, SLACK } from './reading.ts'
 import type { Scan } from './scan.ts'
 
 /** A chunk that is being read. */
-interface Ahead {
+interface PendingRead {
   from: number
   to: number
   bytes: Promise<Uint8Array>
@@ -40,7 +40,7 @@ export class Backward {
   #step: number
   #last: Loaded | null = null
   #used: Uint8Array<ArrayBuffer> | null = null
-  #queue: Ahead[] = []
+  #queue: PendingRead[] = []
   /** For long records: memory for each would be left to a collector that hardly notices it. */
   #long: Uint8Array<ArrayBuffer> | null = null
 
@@ -146,7 +146,7 @@ export class Backward {
     if (buffer === null) return false
     const ended = this.#parallel > 1 ? this.#ended.signal : undefined
     const bytes = this.#series.read(from, to, { into: buffer, ended })
-    const ahead: Ahead = { from, to, bytes, buffer, isDone: false }
+    const ahead: PendingRead = { from, to, bytes, buffer, isDone: false }
     const done = () => {
       ahead.isDone = true
     }

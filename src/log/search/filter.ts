@@ -6,7 +6,7 @@ import { needleMark } from '../pattern/literal.ts'
 import type { Matcher } from '../pattern/pattern.ts'
 import { Marks } from '../scanner/marks.ts'
 import type { Scanner } from '../scanner/scanner.ts'
-import { said, timelessShapes } from '../scanner/shapes.ts'
+import { levelCode, timelessShapes } from '../scanner/shapes.ts'
 import type { Selection } from '../selection.ts'
 import { lastTime } from '../text/format.ts'
 import type { TimeSpan } from '../text/text.ts'
@@ -158,7 +158,7 @@ function shapedFinder(chunk: Chunk, filter: Filter, scanner: Scanner): Find | nu
   const shapes = timelessShapes(scanner, format)
   const base = shapes.isFast && shapes.isUseful ? scanner.hold(chunk) : null
   if (base === null) return null
-  const least = said(filter.selection.leastLevel!)
+  const least = levelCode(filter.selection.leastLevel!)
   return (bytes, from, to) => {
     for (let at = from; ; ) {
       const next = scanner.afterShaped(base, { from: at, to }, shapes.length, least)

@@ -3,9 +3,9 @@ import { testInSteps } from '../pattern/pattern.ts'
 import { type Chunk, type Filter, type MatchOptions, matches } from './filter.ts'
 
 /** How much is tested between two turns of the event loop. A byte takes up to 30 ns per pattern, and there may be 32. */
-export const AT_ONCE = 32 * 1024
+export const BYTES_PER_TURN = 32 * 1024
 
-/** The result of `matches`. Patterns take turns with other work, after every `AT_ONCE` bytes and in long records. */
+/** The result of `matches`. Patterns take turns with other work, after every `BYTES_PER_TURN` bytes and in long records. */
 export async function matchesInTurns(
   chunk: Chunk,
   filter: Filter,
@@ -20,7 +20,7 @@ export async function matchesInTurns(
   const test: typeof matcher.test = (...record) => {
     tested += record[2] - record[1]
     // Kept for now: this record and those after it are tested below.
-    if (tested > AT_ONCE) return true
+    if (tested > BYTES_PER_TURN) return true
     const found = matcher.test(...record)
     if (found) decided += 2
     return found
@@ -30,19 +30,19 @@ export async function matchesInTurns(
     { ...filter, selection: filter.selection.with({ matcher: { ...matcher, test } }) },
     options,
   )
-  if (tested <= AT_ONCE) return ranges
+  if (tested <= BYTES_PER_TURN) return ranges
   const wanted = Array.from(ranges).slice(0, decided)
-  tested = AT_ONCE
+  tested = BYTES_PER_TURN
   for (let i = decided; i < ranges.length; i += 2) {
     const start = ranges[i]!
     const end = ranges[i + 1]!
     tested += end - start
     const record = textOf(bytes.subarray(start, end), filter)
     const isFound =
-      tested > AT_ONCE
+      tested > BYTES_PER_TURN
         ? await testInTurns(record, filter, budget)
         : matcher.test(record, 0, record.length, filter)
-    if (tested > AT_ONCE) tested = 0
+    if (tested > BYTES_PER_TURN) tested = 0
     if (isFound) wanted.push(start, end)
   }
   return wanted

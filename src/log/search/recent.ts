@@ -30,7 +30,7 @@ export interface Recent {
 const CHUNK = 1024 * 1024
 
 /** A range that is read once, from its start. */
-export interface Pass
+export interface OncePass
   extends Pick<Scan, 'series' | 'filter' | 'fit' | 'countBy' | 'budget' | 'witness' | 'examine'> {
   from: number
   to: number
@@ -44,7 +44,7 @@ export interface Pass
  * Goes through [from, to) once, from its start, and keeps the most recent records that fit: for a compressed file,
  * which cannot be read backwards. Null when no record start is in sight.
  */
-export async function scanOnce(pass: Pass): Promise<Recent | null> {
+export async function scanOnce(pass: OncePass): Promise<Recent | null> {
   const memory = pass.budget.memory?.lease(0) ?? null
   const long: Long = { block: null }
   try {
@@ -61,7 +61,7 @@ interface Long {
   block: Uint8Array<ArrayBuffer> | null
 }
 
-async function keepRecent(pass: Pass, memory: Lease | null, long: Long): Promise<Recent | null> {
+async function keepRecent(pass: OncePass, memory: Lease | null, long: Long): Promise<Recent | null> {
   const { from, to, isStart, filter, fit, countBy, budget, scanner, witness, examine } = pass
   const { format } = filter
   const queue = new Queue<{ record: Kept; lines: number }>()
@@ -182,7 +182,7 @@ class Queue<T> {
  * What is known about the times of the text that is read. The format of an archive that is part of a longer log is that of
  * the newest file, so what it says about times holds for that log only. A witness wants to see everything.
  */
-function knownBlocks({ series, witness }: Pass): KnownBlocks | null {
+function knownBlocks({ series, witness }: OncePass): KnownBlocks | null {
   return series.parts.length === 1 && !witness ? (series.parts[0]!.blocks ?? null) : null
 }
 
@@ -203,7 +203,7 @@ function isEveryTimeSeen({ since, until, selection }: Filter): boolean {
 
 /** The bytes [from, to), or null if the budget has run out. */
 async function readOn(
-  { series, budget, scanner }: Pass,
+  { series, budget, scanner }: OncePass,
   from: number,
   to: number,
   long: Long,

@@ -9,7 +9,7 @@ import type { Forward } from './forward.ts'
 import type { Reading } from './reading.ts'
 import type { Sink, SinkOptions } from './sink.ts'
 
-/** Is told what a search goes through: who merges logs must know the records around those that are found. */
+/** Receives every searched chunk: merging needs the records around each match. */
 export interface Witness {
   /** The next part, in whole records; those found in it are ranges[first, last). */
   saw(chunk: Chunk, ranges: ArrayLike<number>, first: number, last: number): void

@@ -42,7 +42,7 @@ export async function sidesOf(
   after: number,
   options: ProbeOptions,
 ): Promise<Sides[]> {
-  const heads = new Heads(archives, options)
+  const heads = new ArchiveHeads(archives, options)
   const stored = archives.reduce((sum, { entry }) => sum + entry.size, 0)
   const small = options.files.isNear ? SMALL : REMOTE_SMALL
   if (stored <= small && archives.length <= MOST_SMALL) {
@@ -72,7 +72,7 @@ function sidesOfSpan({ earliest, latest }: TimeSpan, instant: number): Sides {
 }
 
 /** What is known about the times of archives in a row. */
-class Heads {
+class ArchiveHeads {
   /** The times of those that were read through. */
   readonly spans: (TimeSpan | undefined)[]
   readonly #archives: readonly Text[]

@@ -32,7 +32,7 @@ export async function examine(
 }
 
 /** Some text in memory, and where it lies; `isStart` if its first line begins there. */
-interface Piece {
+interface LookedAt {
   bytes: Uint8Array
   base: number
   isStart: boolean
@@ -53,7 +53,7 @@ class EarlyAndLate {
   }
 
   /** Checks the records that start from `from` on, until after `stop`; returns where to continue. */
-  look({ bytes, base, isStart }: Piece, from: number, stop: number): number {
+  look({ bytes, base, isStart }: LookedAt, from: number, stop: number): number {
     const { format, zone } = this.#options
     const isFirst = isStart && from === 0 && format.starts(bytes, 0, lineEnd(bytes, 0, bytes.length))
     let start = isFirst ? 0 : nextStart(format, bytes, from, bytes.length)

@@ -138,7 +138,7 @@ export class ArchiveText implements Text {
     await this.#restart()
   }
 
-  rest(): void {
+  trim(): void {
     if (this.#to - this.#from > this.#limits.archiveWindow) this.#drop(this.#to - KEPT_BEHIND)
   }
 

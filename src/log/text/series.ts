@@ -69,8 +69,8 @@ export class Series {
   }
 
   /** Drops most of what is kept in memory, because other logs are read before this one is read on. */
-  rest(): void {
-    for (const part of this.parts) part.rest?.()
+  trim(): void {
+    for (const part of this.parts) part.trim?.()
   }
 
   /** Promises that reads only go forward from an address. */

@@ -44,7 +44,7 @@ export interface Text {
   /** Drops the text that is kept in memory; later reads are still correct, but cost more. */
   release?(): Promise<void>
   /** Drops most of the text that is kept in memory, because other logs are read before this one is read on. */
-  rest?(): void
+  trim?(): void
   /** Promises that reads only go forward from here, so that nothing before needs to be kept. */
   onward?(from: number): Promise<void>
   /** A fingerprint of bytes that were read already, near `offset` where possible; null when nothing was read. */
@@ -152,7 +152,7 @@ export class PlainText implements Text {
     else this.#sending.hold(kept)
   }
 
-  rest(): void {
+  trim(): void {
     let size = 0
     this.#blocks = this.#blocks.filter(({ bytes }) => {
       size += bytes.buffer.byteLength

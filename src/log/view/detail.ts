@@ -23,7 +23,7 @@ export interface Details {
 /** Examines files: newest first, a few at a time, and each version of a file once. */
 export type Detailer = (entries: readonly Entry[], signal?: AbortSignal) => Promise<Details>
 
-type Times = Pick<LogFileDetail, 'first' | 'last' | 'binary'>
+type FileTimes = Pick<LogFileDetail, 'first' | 'last' | 'binary'>
 
 const HEAD = 16 * 1024
 /** How much of a head is examined for what is not text. */
@@ -40,7 +40,7 @@ const MAX_MILLIS = 5000
 const REMEMBERED = 5000
 /** More text than this in a small archive is a bomb. */
 const MAX_TEXT = 32 * 1024 * 1024
-const UNKNOWN: Times = { first: null, last: null }
+const UNKNOWN: FileTimes = { first: null, last: null }
 
 /** Creates a detailer that caches its results. */
 export function detailer(
@@ -49,12 +49,12 @@ export function detailer(
   const { zone, clock, parallel = 1 } = context
   const atOnce = Math.max(FILES_AT_ONCE, Math.floor(FILES_PER_READ * parallel))
   // Old versions of a growing file are never requested again, so the oldest is dropped first.
-  const known = new BoundedMap<string, Times>(REMEMBERED)
+  const known = new BoundedMap<string, FileTimes>(REMEMBERED)
   const keyOf = ({ key, etag }: Entry) => `${etag} ${key}`
 
   return async (entries, signal) => {
     const newest = entries.filter((entry) => !known.has(keyOf(entry))).sort((a, b) => b.modified - a.modified)
-    const found = new Map<string, Times>()
+    const found = new Map<string, FileTimes>()
     const budget = new Budget({ millis: MAX_MILLIS, signal, clock })
     let failed = false
     const isDone = await each(newest.slice(0, MAX_FILES), atOnce, async (entry) => {
@@ -84,7 +84,7 @@ export function detailer(
 }
 
 /** The times as milliseconds; undefined if the file was not examined. */
-function instantsOf(times: Times | undefined): { first: number | null; last: number | null } | undefined {
+function instantsOf(times: FileTimes | undefined): { first: number | null; last: number | null } | undefined {
   const instant = (iso: string | null) => (iso === null ? null : Date.parse(iso))
   return times && { first: instant(times.first), last: instant(times.last) }
 }
@@ -93,7 +93,7 @@ async function readTimes(
   { files, zone }: Pick<ViewContext, 'files' | 'zone'>,
   entry: Entry,
   budget: Budget,
-): Promise<Times | null> {
+): Promise<FileTimes | null> {
   try {
     const { head, tail } = await endsOf(files, entry, budget)
     const format = detectFormat(head, tail ?? undefined, { reference: entry.modified })

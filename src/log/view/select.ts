@@ -1,7 +1,7 @@
 import { type Budget, BudgetError } from '../../limits/budget.ts'
 import type { Lease } from '../../limits/memory-budget.ts'
 import { type LineFormat, PLAIN } from '../format/detect.ts'
-import { AT_ONCE } from '../render/body.ts'
+import { BYTES_AT_ONCE } from '../render/body.ts'
 import { type Filter, filterOf, isExact } from '../search/filter.ts'
 import type { Found, Scan } from '../search/scan.ts'
 import { scanBack, wholeBack } from '../search/scan-back.ts'
@@ -17,7 +17,7 @@ import type { ViewRequest } from './request.ts'
 import type { Borders, Session } from './session.ts'
 
 /** Where the answer is searched for. */
-interface Plan extends Borders {
+interface ViewPlan extends Borders {
   context: ViewContext
   log: OpenLog
   request: ViewRequest
@@ -44,7 +44,7 @@ export async function select(session: Session, request: ViewRequest): Promise<Vi
   return (await allRecords(plan)) ?? search(plan)
 }
 
-async function planOf(session: Session, request: ViewRequest): Promise<Plan> {
+async function planOf(session: Session, request: ViewRequest): Promise<ViewPlan> {
   const { context, budget } = session
   const { selection, records } = request
   const timed = selection.isPeriod
@@ -82,7 +82,7 @@ async function bottomAfter(session: Session, since: Border): Promise<number> {
 }
 
 /** The parts of an answer that do not depend on what was found. */
-const baseOf = ({ log: { series }, format, notes, bottom }: Plan) => ({
+const baseOf = ({ log: { series }, format, notes, bottom }: ViewPlan) => ({
   series,
   format,
   notes,
@@ -91,14 +91,14 @@ const baseOf = ({ log: { series }, format, notes, bottom }: Plan) => ({
   bottom,
 })
 
-async function nothing(plan: Plan): Promise<View> {
+async function nothing(plan: ViewPlan): Promise<View> {
   const { series, at } = plan.log
   const here = plan.request.cursor?.direction === 'after' ? at! : await series.addresses.floor(plan.hi)
   const prev = plan.forward && !isStart(plan, here) ? await series.cursor(here) : null
   return { ...baseOf(plan), from: here, to: here, pieces: null, prev, next: await series.cursor(here) }
 }
 
-async function textThatFits(plan: Plan): Promise<View> {
+async function textThatFits(plan: ViewPlan): Promise<View> {
   const { lo, hi, forward } = plan
   const { series, at } = plan.log
   const { fit, cursor } = plan.request
@@ -115,23 +115,23 @@ async function textThatFits(plan: Plan): Promise<View> {
 const ARCHIVE_SENT = 7 * 1024 * 1024
 
 /** The memory for sending [from, to) beyond a slice: archives take it from the start, long records when they come. */
-function leaseToSend({ log: { series }, budget }: Plan, from: number, to: number): Lease | null {
-  if (to - from <= AT_ONCE || !budget.memory) return null
+function leaseToSend({ log: { series }, budget }: ViewPlan, from: number, to: number): Lease | null {
+  if (to - from <= BYTES_AT_ONCE || !budget.memory) return null
   const isArchived = [...series.addresses.within(from, to)].some(({ part }) => part.compressed)
   const lease = budget.memory.lease(isArchived ? ARCHIVE_SENT : 0)
   if (lease === null) throw noMemory()
   return lease
 }
 
-const sizeOf = ({ request, context }: Plan) => Math.min(request.fit.size, context.limits.answerBytes)
+const sizeOf = ({ request, context }: ViewPlan) => Math.min(request.fit.size, context.limits.answerBytes)
 
 /** A long answer with all records is not scanned: it is read while it is sent. Null if it has to be scanned. */
-async function allRecords(plan: Plan): Promise<View | null> {
+async function allRecords(plan: ViewPlan): Promise<View | null> {
   const { lo, hi, request, notes } = plan
   const { series } = plan.log
   const size = sizeOf(plan)
   if (!plan.all || plan.forward || request.each || request.fit.lines !== null) return null
-  if (hi - lo <= AT_ONCE || size <= AT_ONCE || request.cursor?.place.splitsRecord) return null
+  if (hi - lo <= BYTES_AT_ONCE || size <= BYTES_AT_ONCE || request.cursor?.place.splitsRecord) return null
   const whole = await wholeBack(series, [lo, hi], plan.format, size)
   if (!whole) return null
   const { from, complete } = whole
@@ -145,7 +145,7 @@ async function allRecords(plan: Plan): Promise<View | null> {
 const CHEAP = 1024 * 1024
 
 /** The records that the filters want. */
-async function search(plan: Plan): Promise<View> {
+async function search(plan: ViewPlan): Promise<View> {
   const { context, request, budget, forward, notes } = plan
   const { series } = plan.log
   const scan = scanOf(plan)
@@ -165,7 +165,7 @@ async function search(plan: Plan): Promise<View> {
   return { ...baseOf(plan), from, to, pieces, ends, prev, next, memory }
 }
 
-function scanOf(plan: Plan): Scan {
+function scanOf(plan: ViewPlan): Scan {
   const { context, request, budget, lo, hi, forward } = plan
   const filter = filterOf(request.selection, { ...plan, zone: context.zone })
   return {
@@ -187,7 +187,7 @@ function scanOf(plan: Plan): Scan {
 }
 
 /** The cursors of the pages before and after. Two adjacent pages agree on whether a record is cut between them. */
-async function pagesAround(plan: Plan, found: Found): Promise<Pick<View, 'prev' | 'next'>> {
+async function pagesAround(plan: ViewPlan, found: Found): Promise<Pick<View, 'prev' | 'next'>> {
   const { forward, lo } = plan
   const { series, at } = plan.log
   const isCut = plan.request.cursor?.place.splitsRecord === true
@@ -204,18 +204,18 @@ async function pagesAround(plan: Plan, found: Found): Promise<Pick<View, 'prev' 
 }
 
 /** The cursor of the page that ends at an address; null if nothing was requested before it, or there is nothing. */
-async function cursorBefore(plan: Plan, address: number, splitsRecord = false) {
+async function cursorBefore(plan: ViewPlan, address: number, splitsRecord = false) {
   const { bottom, log } = plan
   return address <= bottom || isStart(plan, address) ? null : log.series.cursor(address, splitsRecord)
 }
 
 /** Whether an address is where all that is wanted begins, not only the part of the log that is open. */
-function isStart(plan: Plan, address: number): boolean {
+function isStart(plan: ViewPlan, address: number): boolean {
   return !hasOlder(plan) && plan.log.series.addresses.isStart(address)
 }
 
 /** Whether a page may go on before what is open. What is open of a joined log reaches back to before `since`. */
-function hasOlder({ log, since }: Plan): boolean {
+function hasOlder({ log, since }: ViewPlan): boolean {
   return log.beyond?.older === true && since === null
 }
 

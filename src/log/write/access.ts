@@ -16,7 +16,7 @@ const LINE = new RegExp(
 const FIELDS = '_ client ident user method path query protocol request status bytes referrer agent'.split(' ')
 const NUMBERS = ['status', 'bytes']
 /** How much of a line is its head. */
-const REACH = 300
+const HEAD_BYTES = 300
 
 /** Writes a line of a common or combined access log as its row reads it. */
 export function writeAccess(record: RecordOut, from: number, limit: number): boolean {
@@ -25,7 +25,7 @@ export function writeAccess(record: RecordOut, from: number, limit: number): boo
   const found = LINE.exec(text)
   if (!found || (record.line.equals < to && / (?:rt|request_time)=/.test(text))) return false
   const request = from + text.indexOf('"')
-  if (request - from > REACH) return false
+  if (request - from > HEAD_BYTES) return false
   const stamp = readNamed(record.bytes, request - TIME_LENGTH, to, record.zone)
   if (!stamp || !record.time(stamp.epoch)) return false
   record.level(levelOfStatus(Number(found[FIELDS.indexOf('status')])))

@@ -1,7 +1,7 @@
 import { BoundedMap } from '../../limits/bounded-map.ts'
 import { decode, type StampReader } from '../format/format.ts'
 import { parseLevel } from '../format/read/level.ts'
-import { generalHeader, type Line } from '../format/stamped/header.ts'
+import { generalHeader, type HeadLine } from '../format/stamped/header.ts'
 import { PROGRAMS, type Program } from '../format/stamped/programs.ts'
 import { beforeOf, levelBefore, syslogOf, wordAfter } from '../format/stamped/stamped.ts'
 import type { LineWriter, RecordOut } from './record.ts'
@@ -43,7 +43,7 @@ export function stampedWriter(stampAt: StampReader): LineWriter {
 }
 
 /** A line behind its time. */
-interface Rest extends Line {
+interface Rest extends HeadLine {
   /** Where its text is. */
   from: number
   to: number
@@ -56,7 +56,7 @@ interface Rest extends Line {
  * tells whether a line is one of that program and of none before it in the list.
  */
 class ProgramWriter {
-  readonly #plans: readonly Plan[]
+  readonly #plans: readonly HeaderPlan[]
   /** The program of the last line; behind the last program, none. */
   #last = 0
   /** For each program, a pattern that fits its lines and none of those before it. */
@@ -95,7 +95,7 @@ class ProgramWriter {
 }
 
 /** A program as one pattern with numbered groups, which cost a third of named ones. */
-interface Plan {
+interface HeaderPlan {
   pattern: RegExp
   /** The same without groups and without the beginning of the line. */
   bare: string
@@ -110,7 +110,7 @@ interface Plan {
 
 const NAMED_GROUP = /\(\?<(\w+)>/g
 
-function planOf({ before, head, tail, inside = [] }: Program, textBefore: string): Plan {
+function planOf({ before, head, tail, inside = [] }: Program, textBefore: string): HeaderPlan {
   // The tail may overlap with the head, and is searched for in all of the line.
   const source = `${tail ? `(?=[^]*?(?<whole_tail>${tail.source}))` : ''}${head.source.slice(1)}`
   const names = ['', ...[...source.matchAll(NAMED_GROUP)].map(([, name]) => name!)]
@@ -129,7 +129,7 @@ function planOf({ before, head, tail, inside = [] }: Program, textBefore: string
 
 function writeProgram(
   record: RecordOut,
-  { names, numbers, fields, before, inside }: Plan,
+  { names, numbers, fields, before, inside }: HeaderPlan,
   found: readonly (string | undefined)[],
   { text, from, level }: Rest,
 ): boolean {

@@ -11,7 +11,7 @@ import { readViewRequest } from '../parameters/view-request.ts'
 import { type MergedRoute, mergedJson, sourceHeaders } from './route.ts'
 
 /** How many logs are counted at once. */
-const AT_ONCE = 2
+const LOGS_AT_ONCE = 2
 
 /** `GET /api/v1/log/histogram` of several logs: their records over time, by level, log or node. */
 export async function mergedHistogram(request: Request, query: Query, route: MergedRoute): Promise<Response> {
@@ -40,7 +40,7 @@ async function countAll(
 ): Promise<{ chart: MergedHistogram; missing: Missing[] }> {
   const missing: Missing[] = []
   const forEach = (sources: readonly Source[], work: (source: Source) => Promise<void>) =>
-    each(sources, AT_ONCE, async (source) => {
+    each(sources, LOGS_AT_ONCE, async (source) => {
       try {
         await work(source)
       } catch (error) {

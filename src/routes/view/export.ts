@@ -4,7 +4,7 @@ import { noteHeader, respond } from '../../http/sliced.ts'
 import { type Clock, inTime } from '../../limits/clock.ts'
 import { openExport } from '../../log/export/export.ts'
 import { NdjsonWriter } from '../../log/render/ndjson.ts'
-import { renderedStream, type Source } from '../../log/render/rendered.ts'
+import { type NextBytes, renderedStream } from '../../log/render/rendered.ts'
 import type { ViewRequest } from '../../log/view/request.ts'
 import { SlicedStream } from '../../store/fast.ts'
 import type { Query } from '../parameters/read.ts'
@@ -54,7 +54,10 @@ export async function exportLog(
 const HEADERS_MS = 500
 
 /** The first records of a source, null if they take long, and a source that begins with them all the same. */
-async function ahead(next: Source, clock: Clock): Promise<{ first: Uint8Array | null; source: Source }> {
+async function ahead(
+  next: NextBytes,
+  clock: Clock,
+): Promise<{ first: Uint8Array | null; source: NextBytes }> {
   let reading: Promise<Uint8Array | null> | null = (async () => next())()
   // A client may leave before anybody waits for it.
   reading.catch(() => {})

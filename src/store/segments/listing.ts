@@ -25,7 +25,7 @@ export function parseTag(etag: string | undefined): { life: number; size: number
 }
 
 /** For how many logs the newest life is requested at once. */
-const AT_ONCE = 6
+const LOGS_AT_ONCE = 6
 /** How many lives without an end are requested individually: a crash leaves one or two. */
 const MOST_UNFINISHED = 50
 
@@ -45,7 +45,7 @@ export async function listShipped(
     prefix === '' ? readHeartbeat(home, clock, signal) : null,
   ])
   const entries: Entry[] = []
-  await each([...logs], AT_ONCE, async (log) => {
+  await each([...logs], LOGS_AT_ONCE, async (log) => {
     entries.push(...(await filesOf(lives, log, finished.get(log) ?? new Map(), { beat, signal })))
   })
   return { logs: new Set(logs), entries: entries.filter((entry) => entry.key.startsWith(prefix)) }

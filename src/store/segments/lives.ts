@@ -25,7 +25,7 @@ export interface Life {
 
 /** How many keys to list for the size of a log: two shippers may have cut differently, and the greatest end counts. */
 const NEWEST_KEYS = 20
-const PAGE = 1000
+const KEYS_PER_PAGE = 1000
 /** How many lives have their segments cached, and how many segments of each. */
 const REMEMBERED_LIVES = 200
 const REMEMBERED_SEGMENTS = 20_000
@@ -146,9 +146,9 @@ export class Lives {
   async #listBack(of: LifeId, place: number, below: number, signal?: AbortSignal): Promise<void> {
     const known = this.#knownOf(of.log, of.life)
     for (let after = below - 1; after >= 0; ) {
-      const page = await this.#segments(of, after, PAGE, signal)
+      const page = await this.#segments(of, after, KEYS_PER_PAGE, signal)
       const first = page.at(-1)
-      if (page.length < PAGE || !first || first.start <= place - LARGEST_SEGMENT) return
+      if (page.length < KEYS_PER_PAGE || !first || first.start <= place - LARGEST_SEGMENT) return
       if (known.cover(place, below).hole === null) return
       // Among equal starts the longest comes first, so the others can be skipped.
       after = first.start - 1
@@ -177,14 +177,16 @@ export class Lives {
     // A page that is not full ends the search: with 10,000 segments it takes about five pages.
     for (let below = high; low < below; ) {
       const middle = Math.floor((low + below) / 2)
-      const page = (await this.#segments(of, middle, PAGE, signal)).filter(({ start }) => start >= low)
+      const page = (await this.#segments(of, middle, KEYS_PER_PAGE, signal)).filter(
+        ({ start }) => start >= low,
+      )
       const first = page.at(-1)
       if (!first) {
         low = middle + 1
         continue
       }
       found = first.start
-      if (page.length < PAGE) break
+      if (page.length < KEYS_PER_PAGE) break
       below = first.start
     }
     return found

@@ -9,7 +9,7 @@ import type { SegmentTexts } from './texts.ts'
 const WHOLE = 1024 * 1024
 /** How far ahead of a stream its segments are located. */
 const WINDOW = 256 * 1024 * 1024
-const AT_ONCE = 6
+const LISTS_AT_ONCE = 6
 
 export interface Shipped {
   lives: Lives
@@ -75,7 +75,7 @@ function pieceSource(
   }
   async function all() {
     const bytes = new Uint8Array(to - from)
-    await each(pieces, AT_ONCE, async (piece) => {
+    await each(pieces, LISTS_AT_ONCE, async (piece) => {
       bytes.set(await read(piece), piece.from - from)
     })
     return bytes

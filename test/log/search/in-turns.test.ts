@@ -3,7 +3,7 @@ import { Budget } from '../../../src/limits/budget.ts'
 import { detectFormat } from '../../../src/log/format/detect.ts'
 import { combined, type Matcher, regexMatcher, textMatcher } from '../../../src/log/pattern/pattern.ts'
 import { type Filter, matches } from '../../../src/log/search/filter.ts'
-import { AT_ONCE, matchesInTurns } from '../../../src/log/search/in-turns.ts'
+import { BYTES_PER_TURN, matchesInTurns } from '../../../src/log/search/in-turns.ts'
 import { UTC } from '../../../src/log/time.ts'
 import { selectionOf } from '../context.ts'
 
@@ -39,7 +39,7 @@ describe('matches in turns', () => {
     }
     await matchesInTurns(chunkOf(all), filterWith({ test }), budget)
     expect(budget.most).toBeGreaterThan(0)
-    expect(budget.most).toBeLessThanOrEqual(2 * AT_ONCE)
+    expect(budget.most).toBeLessThanOrEqual(2 * BYTES_PER_TURN)
   })
 
   it('goes through a long record step by step, also for one pattern of many', async () => {

@@ -39,7 +39,7 @@ describe('ArchiveText', () => {
     const archive = openArchive(files, await files.stat('a.gz'), limits)
     const size = await archive.size()
     await archive.read(0, size)
-    archive.rest()
+    archive.trim()
     let reads = 0
     const { read } = files
     files.read = (...args) => {

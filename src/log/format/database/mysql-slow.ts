@@ -11,7 +11,7 @@ const STARTED = encode('started with:')
 const LF = 0x0a
 
 /** How far below its first line a record is searched for its `SET timestamp`. */
-const REACH = 4096
+const TIMESTAMP_BYTES = 4096
 
 /**
  * The slow logs of MySQL, MariaDB and Percona: one record per statement. It begins with `# Time`, or with `# User@Host`
@@ -26,7 +26,7 @@ export const mysqlSlowLines: LineFormat = {
   time(bytes, from, to, zone) {
     if (begins(TIME, bytes, from, to)) return timeOf(decode(bytes, from + TIME.length, to), zone)
     if (!isStatement(bytes, from, to)) return Number.NaN
-    return setTimeOf(decode(bytes, from, Math.min(bytes.length, from + REACH)))
+    return setTimeOf(decode(bytes, from, Math.min(bytes.length, from + TIMESTAMP_BYTES)))
   },
   level: () => -1,
   owns: (bytes, from, to) =>

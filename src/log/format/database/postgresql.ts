@@ -18,7 +18,7 @@ import { isWordByte } from '../read/words.ts'
 import { timePieces, zoneEnd } from '../shape.ts'
 
 /** How much is searched for the severity: prefixes with application names are long. */
-const REACH = 2048
+const SEVERITY_BYTES = 2048
 
 /**
  * PostgreSQL's own log with any `log_line_prefix` that has a time (`%t`, `%m` or `%n`), wherever in it: the severity is
@@ -46,7 +46,7 @@ export const postgresqlLines: LineFormat = {
     return [
       ...time,
       { as: 'same', to: Math.max(end, time[1].to) },
-      { as: 'severity', at, to: colon, level, reach: REACH, isRecord: level >= 0 },
+      { as: 'severity', at, to: colon, level, reach: SEVERITY_BYTES, isRecord: level >= 0 },
     ]
   },
   marks: (level) => severityMarks(level)?.map((word) => new RegExp(`${word} ?:  `)) ?? null,
@@ -68,7 +68,7 @@ const severity: Severity = { at: 0, end: 0, level: -1 }
 
 /** The severity of a line; null if it has none. The next one overwrites it. */
 export function severityAt(bytes: Uint8Array, from: number, to: number): Severity | null {
-  const limit = Math.min(to, from + REACH)
+  const limit = Math.min(to, from + SEVERITY_BYTES)
   for (let at = from + 3; at + 2 < limit; at++) {
     if (bytes[at] !== 0x3a || bytes[at + 1] !== 0x20 || bytes[at + 2] !== 0x20) continue
     // French has a space before the colon.

@@ -9,7 +9,7 @@ import { jsonMarks, valueMarks } from './marks.ts'
 import { ascii, findKey, value } from './member.ts'
 
 /** A line of a sample. */
-interface Line {
+interface JsonLine {
   bytes: Uint8Array
   from: number
   to: number
@@ -19,7 +19,7 @@ interface Line {
 const LOOKED_AT = 12
 
 /** The JSON format of some lines: with the names of the system that wrote them, if it is one that has its own. */
-export function jsonFor(lines: readonly Line[]): LineFormat {
+export function jsonFor(lines: readonly JsonLine[]): LineFormat {
   const objects = lines.filter(({ bytes, from }) => bytes[from] === 0x7b)
   const step = Math.max(1, Math.floor(objects.length / LOOKED_AT))
   const sample = objects.filter((_, i) => i % step === 0)

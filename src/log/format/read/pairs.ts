@@ -1,5 +1,5 @@
 /** How much of a message is searched for pairs, and how many are kept. */
-const REACH = 16 * 1024
+const SEARCHED_BYTES = 16 * 1024
 const MOST_PAIRS = 100
 const LONGEST_KEY = 100
 
@@ -18,7 +18,7 @@ const QUOTED = /"((?:[^"\\]|\\.)*)"|'([^']*)'/y
 export function pairsIn(message: string): [key: string, value: string][] {
   const pairs: [key: string, value: string][] = []
   const lf = message.indexOf('\n')
-  const line = message.slice(0, Math.min(lf < 0 ? message.length : lf, REACH))
+  const line = message.slice(0, Math.min(lf < 0 ? message.length : lf, SEARCHED_BYTES))
   for (let at = line.indexOf('='), done = 0; at >= 0 && pairs.length < MOST_PAIRS; ) {
     const key = keyBefore(line, at, done)
     const value = key === '' ? null : valueAt(line, at + 1)

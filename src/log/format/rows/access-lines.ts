@@ -12,7 +12,7 @@ import { type RowFormat, rowFormat } from './row.ts'
 /** `[15/Nov/2026:03:10:00 +0100] "`: from here on, a line of a common access log is read without patterns. */
 const LENGTH = 30
 /** How far into a line the time may begin: behind a virtual host, a client and a user. */
-const REACH = 300
+const TIME_WITHIN_BYTES = 300
 
 /** Access logs, the common one by its bytes: the chart of a million lines needs a second instead of five. */
 export const ACCESS_FORMATS: readonly RowFormat[] = ACCESS.map((row) => {
@@ -87,7 +87,7 @@ function shapeOf(bytes: Uint8Array, from: number, bracket: number, to: number): 
 
 /** Where the time begins, behind three words at least; -1 if the line is written in another way. */
 function bracketAt(bytes: Uint8Array, from: number, to: number): number {
-  const limit = Math.min(to - LENGTH, from + REACH)
+  const limit = Math.min(to - LENGTH, from + TIME_WITHIN_BYTES)
   let spaces = 0
   for (let at = from; at <= limit; at++) {
     const byte = bytes[at]

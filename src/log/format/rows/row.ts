@@ -51,7 +51,7 @@ export interface Row {
 }
 
 /** How much of a line is read for its head. */
-const REACH = 300
+const HEAD_BYTES = 300
 /** A longer message is not searched for fields: the patterns take up to 0.1 s per MiB. */
 const MAX_INSIDE = 64 * 1024
 
@@ -137,7 +137,7 @@ function isShaped(shape: Uint8Array, bytes: Uint8Array, from: number, to: number
 
 /** Whether a shape that begins with a bracket is somewhere in the reach of a head. */
 function holds(shape: Uint8Array, bytes: Uint8Array, from: number, to: number): boolean {
-  const head = bytes.subarray(from, Math.min(to, from + REACH))
+  const head = bytes.subarray(from, Math.min(to, from + HEAD_BYTES))
   for (let at = head.indexOf(shape[0]!); at >= 0; at = head.indexOf(shape[0]!, at + 1))
     if (isShaped(shape, bytes, from + at, to)) return true
   return false
@@ -182,7 +182,7 @@ function headReader(head: RegExp) {
 }
 
 function headText(bytes: Uint8Array, from: number, to: number): string {
-  return String.fromCharCode.apply(null, bytes.subarray(from, Math.min(to, from + REACH)) as never)
+  return String.fromCharCode.apply(null, bytes.subarray(from, Math.min(to, from + HEAD_BYTES)) as never)
 }
 
 function statusIn(place: StatusPlace, message: string): number {
@@ -193,8 +193,8 @@ function statusIn(place: StatusPlace, message: string): number {
 function secondLine(bytes: Uint8Array, lineEnd: number, end: number): string {
   const from = lineEnd + 1
   if (from >= end) return ''
-  const lf = bytes.subarray(from, Math.min(end, from + REACH)).indexOf(0x0a)
-  const to = lf < 0 ? Math.min(end, from + REACH) : from + lf
+  const lf = bytes.subarray(from, Math.min(end, from + HEAD_BYTES)).indexOf(0x0a)
+  const to = lf < 0 ? Math.min(end, from + HEAD_BYTES) : from + lf
   return headText(bytes, from, to)
 }
 
@@ -266,7 +266,7 @@ const PLACED = new Set('y mon d h min s f ampm z zmin epoch level tag tag2 file 
 
 function rowFields(row: Row, text: string, timeOf: (groups: Groups) => number, zone: Zone): RecordFields {
   const { line, more: below } = recordParts(text)
-  const head = row.head.exec(line.slice(0, REACH))
+  const head = row.head.exec(line.slice(0, HEAD_BYTES))
   const epoch = head ? timeOf(head.groups!) : Number.NaN
   // A head with a time of a day that no calendar has; or one that may do without a time.
   if (!head || (Number.isNaN(epoch) && head.groups!.h !== undefined)) return unparsed(text)

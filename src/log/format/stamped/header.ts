@@ -13,7 +13,7 @@ export interface Header {
 }
 
 /** The parts of a line. */
-export interface Line {
+export interface HeadLine {
   /** What stands before the time, without blanks at its ends. */
   before: string
   /** What stands behind it. */
@@ -23,7 +23,7 @@ export interface Line {
 }
 
 /** What a line says, if one of the programs wrote it; else null. */
-export function programHeader(line: Line, programs: readonly Program[] = PROGRAMS): Header | null {
+export function programHeader(line: HeadLine, programs: readonly Program[] = PROGRAMS): Header | null {
   for (const program of programs) {
     const before = program.before ? program.before.exec(line.before) : line.before === '' ? NOTHING : null
     const head = before && program.head.exec(line.text)
@@ -81,7 +81,7 @@ function levelEnd(text: string, at: number, level: number): number {
 }
 
 /** A header of nobody in particular: what was not understood is its `prefix`. */
-export function generalHeader({ before, text, level }: Line, isAfter: boolean): Header {
+export function generalHeader({ before, text, level }: HeadLine, isAfter: boolean): Header {
   const header = (isAfter && level >= 0 && anyHeader(text, level)) || { message: text, context: {} }
   const early = before.startsWith('<') ? '' : isAfter ? before : before.replace(/^[A-Za-z]+\s*/, '')
   const prefix = [early, header.context.prefix ?? ''].filter((part) => part !== '').join(' ')

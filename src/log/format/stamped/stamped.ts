@@ -17,7 +17,7 @@ import { isDigit, isPaddedStamp, isStamp, parseStamp, readStamp, type Stamp } fr
 import { isCapital, isWordByte } from '../read/words.ts'
 import { type Reference, type Years, yearsBefore } from '../read/years.ts'
 import { type Piece, timePieces, zoneEnd } from '../shape.ts'
-import { generalHeader, type Header, type Line, programHeader } from './header.ts'
+import { generalHeader, type Header, type HeadLine, programHeader } from './header.ts'
 import { type Program, SYSLOG } from './programs.ts'
 
 /**
@@ -195,7 +195,7 @@ let wordAt = 0
 
 /** How far the level may be from the time, without what is in brackets, and how long that may be. */
 const MAX_WORDS = 8
-const REACH = 160
+const LEVEL_WITHIN_BYTES = 160
 const MAX_BRACKET = 512
 
 /**
@@ -204,7 +204,7 @@ const MAX_BRACKET = 512
  * long it is.
  */
 export function wordAfter(bytes: Uint8Array, from: number, to: number): number {
-  let limit = Math.min(to, from + REACH)
+  let limit = Math.min(to, from + LEVEL_WITHIN_BYTES)
   let at = from
   for (let words = 0; words < MAX_WORDS && at < limit; ) {
     at = skipAnsi(bytes, at, to)
@@ -297,7 +297,7 @@ function stampedFields(text: string, zone: Zone, stampAt: StampReader): RecordFi
   const stamp = stampAt(bytes, 0, bytes.length, zone)
   if (!stamp || Number.isNaN(stamp.epoch)) return unparsed(text)
   const early = levelBefore(bytes, 0, stamp)
-  const line: Line = {
+  const line: HeadLine = {
     before: beforeOf(partOf(first, bytes, 0, stamp.at)),
     text: partOf(first, bytes, stamp.end).replace(/^\]?[\s:]*/, ''),
     level: early ?? wordAfter(bytes, stamp.end, bytes.length),

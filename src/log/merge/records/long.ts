@@ -85,7 +85,7 @@ export class LoadedRecords {
     const block = length > BLOCK / 2 ? takeBlock() : new Uint8Array(length)
     // Only then: it may be released before, and a read into it cannot be interrupted.
     const bytes = await series.read(start, end, { into: block }).finally(() => this.#blocks.push(block))
-    series.rest()
+    series.trim()
     return bytes
   }
 

@@ -4,7 +4,7 @@ import type { Witness } from '../../search/scan.ts'
 import type { Series } from '../../text/series.ts'
 import type { Zone } from '../../time.ts'
 import type { View } from '../../view/answer.ts'
-import { REACH } from './order.ts'
+import { NEIGHBOUR_RECORDS } from './order.ts'
 
 /** A record that was searched. */
 export interface Searched {
@@ -20,9 +20,9 @@ export interface Searched {
   ends: boolean
 }
 
-/** So many records at either end of a search are collected: the one in their middle can be placed. */
-const EDGE = 2 * REACH + 1
-/** So many are kept of what may not be needed. */
+/** How many records are collected at either end of a search: the one in their middle can be placed. */
+const EDGE = 2 * NEIGHBOUR_RECORDS + 1
+/** How many collected records may be superfluous before they are dropped. */
 const SPARE = 4096
 
 /** The records of a page and others, oldest first. */
@@ -116,9 +116,9 @@ export class Neighbours implements Witness {
   }
 
   #match(): void {
-    this.#found.push(...this.#last.slice(-REACH))
+    this.#found.push(...this.#last.slice(-NEIGHBOUR_RECORDS))
     this.#last = []
-    this.#owed = Math.max(this.#owed, REACH)
+    this.#owed = Math.max(this.#owed, NEIGHBOUR_RECORDS)
   }
 
   /** Passes bytes[from, to), of which nothing was found. */

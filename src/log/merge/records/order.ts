@@ -2,11 +2,11 @@
 const NEIGHBOURS = 8
 
 /** How many records on either side a placed time depends on. */
-export const REACH = 2 * NEIGHBOURS
+export const NEIGHBOUR_RECORDS = 2 * NEIGHBOURS
 
 /**
  * The times by which records [from, to) of a log are placed among those of other logs; `times` are those of consecutive
- * records, oldest first. Each depends on the `REACH` records on either side alone, so that it is the same in both
+ * records, oldest first. Each depends on the `NEIGHBOUR_RECORDS` records on either side alone, so that it is the same in both
  * directions and on every page.
  *
  * The time of a record is trusted if it fits those around it. A record is placed at the latest trusted time of itself
@@ -19,13 +19,13 @@ export function placedTimes(times: ArrayLike<number>, from: number, to: number):
   const trusted = new Uint8Array(Math.min(times.length, to + NEIGHBOURS) - low)
   // Where the last fall before a record is: most logs have none, and their records keep their times.
   let fall = Number.NEGATIVE_INFINITY
-  let seen = Math.max(0, low - REACH)
+  let seen = Math.max(0, low - NEIGHBOUR_RECORDS)
   for (let i = 0; i < trusted.length; i++) {
     const at = low + i
     const ahead = Math.min(times.length - 1, at + NEIGHBOURS)
     for (; seen < ahead; seen++) if (times[seen + 1]! < times[seen]!) fall = seen
     // 2: no time falls around the record or around the eight before it.
-    trusted[i] = fall < at - REACH ? 2 : fall < at - NEIGHBOURS || isTrusted(times, at) ? 1 : 0
+    trusted[i] = fall < at - NEIGHBOUR_RECORDS ? 2 : fall < at - NEIGHBOURS || isTrusted(times, at) ? 1 : 0
   }
   for (let at = from; at < to; at++)
     placed[at - from] = trusted[at - low] === 2 ? times[at]! : placedTime(times, at, trusted, low)
@@ -44,8 +44,8 @@ function placedTime(times: ArrayLike<number>, at: number, trusted: Uint8Array, l
 }
 
 /** For each record of a neighbourhood: the longest way to it, or from it, and where that one begins, or ends. */
-const lengths = new Uint8Array(REACH + 1)
-const edges = new Float64Array(REACH + 1)
+const lengths = new Uint8Array(NEIGHBOUR_RECORDS + 1)
+const edges = new Float64Array(NEIGHBOUR_RECORDS + 1)
 
 /**
  * Whether a time fits those around it: it is on one of the longest ways through its neighbours on which times never
@@ -125,7 +125,7 @@ export interface Placing {
  */
 export function placeOn(steps: readonly Step[], decided: number, placing: Placing): number {
   let known = decided
-  for (let from = Math.max(0, decided - REACH); from < steps.length; ) {
+  for (let from = Math.max(0, decided - NEIGHBOUR_RECORDS); from < steps.length; ) {
     const to = runEnd(steps, from)
     const isLast = to === steps.length
     const moment = steps[from - 1]?.placed ?? placing.moment
@@ -145,7 +145,7 @@ function placeRun(run: readonly Step[], first: number, { forward, isAll, moment 
   // Backward, the time of a record that has none comes later.
   const count = isAll || forward ? run.length : run.findLastIndex(({ time }) => !Number.isNaN(time)) + 1
   const from = Math.max(0, first)
-  const to = isAll ? count : count - REACH
+  const to = isAll ? count : count - NEIGHBOUR_RECORDS
   const times = to > from ? timesOf(run, forward, isAll ? moment : Number.NaN) : null
   if (times === null) return 0
   const inOrder = forward ? times.slice(0, count) : times.slice(0, count).reverse()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { placedTimes, REACH } from '../../../../src/log/merge/records/order.ts'
+import { NEIGHBOUR_RECORDS, placedTimes } from '../../../../src/log/merge/records/order.ts'
 import { fractions } from '../../../support/random.mjs'
 
 const placed = (...times: number[]) => [...placedTimes(times, 0, times.length)]
@@ -35,8 +35,10 @@ describe('placedTimes', () => {
     expect(off.at(-1)).toBeLessThan(1000)
     // A part of the log is enough, if it has the neighbours.
     for (let from = 100; from < 19_000; from += 777) {
-      const part = times.slice(from - REACH, from + 50 + REACH)
-      expect([...placedTimes(part, REACH, REACH + 50)]).toEqual(found.slice(from, from + 50))
+      const part = times.slice(from - NEIGHBOUR_RECORDS, from + 50 + NEIGHBOUR_RECORDS)
+      expect([...placedTimes(part, NEIGHBOUR_RECORDS, NEIGHBOUR_RECORDS + 50)]).toEqual(
+        found.slice(from, from + 50),
+      )
     }
   })
 })
