@@ -1,11 +1,8 @@
 import { render } from 'preact'
-import { createClient } from '../client.ts'
 import { App } from './app.tsx'
 import './style/all.css'
 import { base } from './base.ts'
-import { token } from './session/token.ts'
-
-const clientAt = (url: URL) => createClient({ base: url, token: () => token.get() })
+import { clientAt } from './session/client-at.ts'
 
 // A node of a fleet is mounted at nodes/ID/ below the fleet.
 const id = /\/nodes\/([^/]+)\/$/.exec(base.pathname)?.[1]

@@ -1,6 +1,5 @@
 // What is loaded on first use, as one chunk: shared words compress better than several small ones.
 export { Compare } from './config/compare.tsx'
 export { History } from './config/history.tsx'
-export { Marks } from './config/marks.tsx'
+export { ChangeNote, Marks } from './config/marks.tsx'
 export { FleetTimeline } from './timeline/fleet-timeline.tsx'
-export { SourceChips } from './timeline/source-chips.tsx'

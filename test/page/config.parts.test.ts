@@ -59,7 +59,7 @@ describePage(
       return stage.browser.open(`${service.url}/${path}`, { timezoneId: 'UTC' })
     }
 
-    it('leads from the first red bar to the change before it in two clicks, and back', async () => {
+    it('leads from a mark to the change and the first error after it, and on to the history and back', async () => {
       const page = await open('nodes/db-4/#file=broker.log')
       const mark = page.getByRole('button', { name: /configuration.*query\.max-workers/ })
       await mark.waitFor()
@@ -67,13 +67,15 @@ describePage(
         'Change of the configuration at 2026-01-10 01:58:00: query.max-workers: 30 → 64',
       )
       expect(await mark.count()).toBe(1)
-      // 1. The first red bar.
-      const box = (await page.locator('.histogram canvas').boundingBox())!
-      const x = (box.width * (FAILING + 30)) / 14_396
-      await page.locator('.histogram canvas').click({ position: { x, y: box.height - 20 } })
-      await page.locator('.row.lv-error').first().waitFor()
-      // 2. The mark to its left.
       await mark.click()
+      const note = page.locator('.change')
+      await note.filter({ hasText: 'query.max-workers: 30 → 64' }).waitFor()
+      await note.filter({ hasText: 'First error 2 min later' }).waitFor()
+      await expect
+        .poll(() => page.locator('.row[aria-current]').textContent())
+        .toContain(`query ${FAILING} failed`)
+      expect(await findings(page)).toEqual([])
+      await note.getByRole('link', { name: 'History' }).click()
       const version = page.locator('.versions > li[aria-current]')
       await version.filter({ hasText: 'query.max-workers: 30 → 64' }).waitFor()
       await version.locator('.toml').filter({ hasText: 'max-workers = 64' }).waitFor()
@@ -81,6 +83,24 @@ describePage(
       expect(page.url()).toContain(`#history=${START + CHANGED * 1000}`)
       await page.goBack()
       await page.locator('.row.lv-error').first().waitFor()
+      await page.context().close()
+    })
+
+    it('marks the changes of every node on the chart of a fleet, by name', async () => {
+      const page = await open('#file=broker.log&node=db-1&node=db-4')
+      const mark = page.getByRole('button', { name: /configuration.*query\.max-workers/ })
+      await mark.waitFor()
+      expect(await mark.getAttribute('aria-label')).toBe(
+        'Change of the configuration at 2026-01-10 01:58:00: db-4: query.max-workers: 30 → 64',
+      )
+      await mark.click()
+      await page.locator('.change').filter({ hasText: 'db-4: query.max-workers: 30 → 64' }).waitFor()
+      await expect
+        .poll(() => page.locator('.row[aria-current]').textContent())
+        .toContain(`query ${FAILING} failed`)
+      await page.locator('.change').getByRole('link', { name: 'History' }).click()
+      await page.locator('.versions > li[aria-current]').waitFor()
+      expect(page.url()).toContain('/nodes/db-4/#history=')
       await page.context().close()
     })
 

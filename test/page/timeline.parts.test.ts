@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { type Program, serve, temporaryDirectory } from '../program.ts'
@@ -40,36 +40,66 @@ describePage(
       const rows = page.locator('.row .o')
       expect((await rows.allTextContents()).slice(-4)).toEqual(['A', 'B', 'A', 'B'])
       expect(await rows.last().getAttribute('title')).toBe('storage.log')
+      expect((await page.locator('.row .f').allTextContents()).slice(-2)).toEqual([
+        'broker.log',
+        'storage.log',
+      ])
+      expect((await page.locator('.side .o').allTextContents()).sort()).toEqual(['A', 'B'])
       await page.locator('.row').last().locator('.fold').click()
       await page.locator('.details').filter({ hasText: 'Logstorage.log' }).waitFor()
       await page.reload()
-      await page.locator('.sources').filter({ hasText: 'broker.log' }).waitFor()
+      await page.locator('.side .o').first().waitFor()
       await box(page, 'broker.log').click()
       await expect.poll(() => hash(page)).not.toContain('broker.log')
       await page.locator('.row').first().waitFor()
-      expect(await page.locator('.sources').count()).toBe(0)
+      await expect.poll(() => page.locator('.side .o').count()).toBe(0)
       await page.context().close()
     })
 
-    it('hides a log, shows one alone, and says why one is missing', async () => {
+    it('takes a log out and back in the sidebar, and says why one is missing', async () => {
       const page = await stage.open('file=broker.log')
       await box(page, 'All logs').click()
-      const chip = (name: string) => page.locator('.chip.source').filter({ hasText: name })
-      await chip('notes.txt').filter({ hasText: 'no time' }).waitFor()
-      expect(await chip('notes.txt').getAttribute('class')).toContain('missing')
+      await page.locator('.status').filter({ hasText: 'Missing: notes.txt (no time)' }).waitFor()
       await settled(page)
       expect(await findings(page)).toEqual([])
-      await page.getByRole('button', { name: 'access.log', exact: true }).click()
-      await expect.poll(() => hash(page)).toContain('hide=access.log')
+      await box(page, 'access.log').click()
+      await expect.poll(() => hash(page)).not.toContain('access.log')
       await settled(page)
-      expect(new Set(await page.locator('.row .o').allTextContents())).toEqual(new Set(['B', 'D']))
-      await page.getByRole('button', { name: 'Only storage.log' }).click()
+      expect(new Set(await page.locator('.row .f').allTextContents())).toEqual(
+        new Set(['broker.log', 'storage.log']),
+      )
+      await box(page, 'access.log').click()
+      await expect.poll(() => hash(page)).toContain('access.log')
       await settled(page)
-      expect(new Set(await page.locator('.row .o').allTextContents())).toEqual(new Set(['D']))
-      await page.getByRole('button', { name: 'Only storage.log' }).click()
+      expect(new Set(await page.locator('.row .f').allTextContents())).toEqual(
+        new Set(['access.log', 'broker.log', 'storage.log']),
+      )
+      // A link that hides a log shows its box without a check, which brings it back.
+      await page.goto(`${stage.node.url}/#file=broker.log&file=storage.log&file=access.log&hide=access.log`)
       await settled(page)
-      expect(new Set(await page.locator('.row .o').allTextContents())).toEqual(new Set(['A', 'B', 'D']))
+      expect(new Set(await page.locator('.row .f').allTextContents())).toEqual(
+        new Set(['broker.log', 'storage.log']),
+      )
+      await box(page, 'access.log').click()
+      await expect.poll(() => hash(page)).not.toContain('hide')
+      await page.locator('.row .f').filter({ hasText: 'access.log' }).first().waitFor()
       await page.context().close()
+    })
+
+    it('begins its records in the upper third with ten logs and a filter, and has half of a zoomed window', async () => {
+      for (const name of ['d', 'e', 'f', 'g', 'h', 'i', 'j'])
+        writeFileSync(join(stage.logs, `${name}-node.log`), night(() => null).slice(0, 20_000))
+      const top = async (page: BrowserPage) => (await page.locator('.list').boundingBox())!
+      const page = await stage.open('file=*.log&level=info', { viewport: { width: 1440, height: 900 } })
+      await settled(page)
+      await page.getByRole('img', { name: /^Chart of records from/ }).waitFor()
+      expect((await top(page)).y).toBeLessThanOrEqual(260)
+      expect(new Set(await page.locator('.side .o').allTextContents()).size).toBe(10)
+      await page.setViewportSize({ width: 720, height: 450 })
+      await settled(page)
+      expect((await top(page)).height).toBeGreaterThanOrEqual(225)
+      await page.context().close()
+      for (const name of ['d', 'e', 'f', 'g', 'h', 'i', 'j']) rmSync(join(stage.logs, `${name}-node.log`))
     })
 
     it('stacks the chart by log', async () => {
@@ -171,7 +201,7 @@ describePage(
       await page.locator('.row.lv-error[aria-current]').first().waitFor()
       // 2. All others at this moment, on every node. 3. Warnings and above. 4. The record before the errors.
       await page.keyboard.press('o')
-      await page.locator('.sources').filter({ hasText: 'db-4' }).waitFor()
+      await page.locator('.side .o').first().waitFor()
       expect(await page.locator('.row[aria-current]').textContent()).toContain('failed: no answer from db-4')
       expect(hash(page)).toContain('node=*')
       await page.locator('.levels .lv-warn').click()
@@ -187,34 +217,29 @@ describePage(
       await page.context().close()
     })
 
-    it('picks nodes and logs together, hides a node, and stacks the chart by node', async () => {
+    it('picks nodes and logs together, takes a node out, and stacks the chart by node', async () => {
       const page = await open('')
       await page.getByRole('checkbox', { name: 'db-1', exact: true }).click()
       await page.getByRole('checkbox', { name: 'db-4', exact: true }).click()
       await page.getByRole('button', { name: 'Timeline' }).click()
-      await page.locator('.sources').filter({ hasText: 'db-4' }).waitFor()
+      await page.locator('.side .o').first().waitFor()
       await settled(page)
       expect(new Set(await page.locator('.row .o').allTextContents())).toEqual(new Set(['A', 'B']))
+      expect(new Set(await page.locator('.row .n').allTextContents())).toEqual(new Set(['db-1', 'db-4']))
       expect(await findings(page)).toEqual([])
       await page.locator('.side').getByRole('checkbox', { name: 'storage.log' }).click()
       await expect.poll(() => hash(page)).toContain('file=broker.log')
       await page.getByLabel('Stack by').selectOption('node')
       const name = () => page.locator('.histogram canvas').getAttribute('aria-label')
       await expect.poll(name).toMatch(/15,000 db-1, 15,000 db-4/)
-      await page.getByRole('button', { name: 'db-1', exact: true }).click()
-      await expect.poll(() => hash(page)).toContain('hide=db-1')
-      await settled(page)
-      expect(new Set(await page.locator('.row .o').allTextContents())).toEqual(new Set(['B']))
+      await page.locator('.side').getByRole('checkbox', { name: 'db-1', exact: true }).click()
+      await expect.poll(() => hash(page)).not.toContain('db-1')
+      await page.locator('.row').first().waitFor()
       // A link shows the same.
-      const before = hash(page)
-      await page.reload()
+      await page.goto(`${page.url().split('#')[0]}#file=broker.log&node=db-1&node=db-4&hide=db-1&by=node`)
       await settled(page)
-      expect(hash(page)).toBe(before)
-      expect(new Set(await page.locator('.row .o').allTextContents())).toEqual(new Set(['B']))
+      expect(new Set(await page.locator('.row .n').allTextContents())).toEqual(new Set(['db-4']))
       await expect.poll(name).toMatch(/15,000 db-4/)
-      expect(await page.getByRole('button', { name: 'db-1', exact: true }).getAttribute('aria-pressed')).toBe(
-        'false',
-      )
       await page.context().close()
     })
 
@@ -222,7 +247,7 @@ describePage(
       const page = await open('nodes/db-1/#file=broker.log')
       await page.locator('.row').first().waitFor()
       await page.locator('.side').getByRole('checkbox', { name: 'db-4', exact: true }).click()
-      await page.locator('.sources').filter({ hasText: 'db-4' }).waitFor()
+      await page.locator('.side .o').first().waitFor()
       expect(new URL(page.url()).pathname).toBe('/')
       expect(hash(page)).toMatch(/^#file=broker\.log&node=db-1&node=db-4/)
       await page.context().close()
@@ -232,7 +257,7 @@ describePage(
       const page = await open(
         '#file=broker.log&file=storage.log&node=db-1&node=db-4&node=db-9&hide=storage.log',
       )
-      await page.locator('.chip.source.missing').filter({ hasText: 'db-9: unknown node' }).waitFor()
+      await page.locator('.status').filter({ hasText: 'db-9 (unknown node)' }).waitFor()
       await settled(page)
       const save = async (format: string) => {
         await page.locator('summary').filter({ hasText: 'Export' }).click()

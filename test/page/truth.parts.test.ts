@@ -118,7 +118,7 @@ describePage(
     it('shows errors in the chart by their number: one can be seen, two thousand look very different', async () => {
       const page = await open('file=night.log')
       await counted(page)
-      await expect.poll(() => page.locator('.legend').textContent()).not.toContain('Estimated')
+      await expect.poll(() => page.locator('.legend').textContent()).not.toContain('Counting')
       const heights = await page.evaluate<{ bars: number[]; under: number }>(`(() => {
         const canvas = document.querySelector('.histogram canvas')
         const probe = document.createElement('canvas').getContext('2d')

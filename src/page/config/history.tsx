@@ -1,8 +1,9 @@
-import type { Client, ConfigChange, ConfigVersion } from '../../client.ts'
+import type { Client, ConfigVersion } from '../../client.ts'
 import { Button } from '../ui/controls.tsx'
 import { Failure } from '../ui/failure.tsx'
 import { ago, bytes, moment } from '../ui/format.ts'
 import { useLoaded } from '../ui/use-loaded.ts'
+import { changeText } from './change.ts'
 import { ConfigView } from './view.tsx'
 
 interface Props {
@@ -84,11 +85,4 @@ function VersionText({ client, time, say }: { client: Client; time: number; say:
   const { data, error, retry } = useLoaded((signal) => client.config({ at: time, signal }), String(time))
   if (error !== null) return <Failure error={error} remedies={{ retry }} />
   return data === null ? null : <ConfigView text={data.config} title="Text" say={say} />
-}
-
-/** A change in words: `query.max-workers: 30 → 64`. */
-export function changeText({ key, before, after }: ConfigChange): string {
-  if (before === undefined) return `${key}: ${after} added`
-  if (after === undefined) return `${key}: ${before} removed`
-  return `${key}: ${before} → ${after}`
 }

@@ -1,20 +1,23 @@
-import type { ConfigVersion, Histogram } from '../../client.ts'
+import type { ComponentChildren } from 'preact'
+import type { Histogram } from '../../client.ts'
 import type { Log } from '../log/use-log.ts'
 import { Button } from '../ui/controls.tsx'
+import { span } from '../ui/format.ts'
 import { useToolbar } from '../ui/toolbar.ts'
 import { useLoaded } from '../ui/use-loaded.ts'
-import { NOTHING } from '../url.ts'
-import { changeText } from './history.tsx'
+import { NOTHING, writeLook } from '../url.ts'
+import { type Change, changeText } from './change.ts'
 
-/** Marks on the chart where the configuration changed; a click opens the change. */
+/** Marks on the chart where a configuration changed; a click shows the change and the first error after it. */
 export function Marks({ log, data, width }: { log: Log; data: Histogram; width: number }) {
-  const { data: versions } = useLoaded(
-    (signal) => log.client.history({ limit: MOST, signal }),
-    `${data.from} ${data.to}`,
+  const { changes } = log
+  const { data: known } = useLoaded(
+    async (signal) => (await changes?.(MOST, signal)) ?? [],
+    `${data.from} ${data.to} ${log.sources?.nodes}`,
   )
   const box = useToolbar()
   const place = (ms: number) => ((ms - data.from) / (data.to - data.from)) * width
-  const marks = grouped(versions?.entries ?? [], data, place)
+  const marks = grouped(known ?? [], data, place)
   return (
     <div
       ref={box}
@@ -25,16 +28,15 @@ export function Marks({ log, data, width }: { log: Log; data: Histogram; width: 
     >
       {marks.map((group) => {
         const first = group[0]!
-        const changes = group.flatMap((version) => version.changes)
-        const more = changes.length > FEW ? ` and ${changes.length - FEW} more` : ''
-        const name = `Change of the configuration at ${log.clock.wall(first.time).slice(0, 19)}: ${changes.slice(0, FEW).map(changeText).join(', ')}${more}`
+        const name = `Change of the configuration at ${log.clock.wall(first.time).slice(0, 19)}: ${textOf(group)}`
         return (
           <Button
-            key={first.time}
+            key={`${first.time} ${first.node}`}
             aria-label={name}
             title={name}
+            aria-pressed={log.change?.time === first.time}
             style={{ left: `${place(first.time)}px` }}
-            onClick={() => log.acts.leave({ ...NOTHING, history: String(first.time) })}
+            onClick={() => log.showChange(group)}
           />
         )
       })}
@@ -42,19 +44,73 @@ export function Marks({ log, data, width }: { log: Log; data: Histogram; width: 
   )
 }
 
-/** The versions inside the chart that changed a setting, oldest first; those too close to be told apart are one mark. */
-function grouped(versions: ConfigVersion[], { from, to }: Histogram, place: (ms: number) => number) {
-  const groups: ConfigVersion[][] = []
-  for (const version of [...versions].reverse()) {
-    if (version.changes.length === 0 || version.time < from || version.time > to) continue
+/** A change that was clicked, above the records that follow it. */
+export function ChangeNote({ log }: { log: Log }) {
+  const group = log.change?.group
+  if (group === undefined) return null
+  const { time, node } = group[0]!
+  const shown = log.made?.seen ?? null
+  const error = log.made?.selectedMoment() ?? null
+  const look = { ...NOTHING, history: String(time) }
+  return (
+    <div class="change" role="status">
+      <span class="sign" aria-hidden="true">
+        ◆
+      </span>
+      <span>
+        {log.clock.wall(time).slice(5, 19)} <strong>{textOf(group)}</strong>
+      </span>
+      {error !== null && shown !== null && error >= time && (
+        <span class="dim">
+          First error {error - time < 1000 ? 'at once' : `${span(Math.floor((error - time) / 1000))} later`}
+        </span>
+      )}
+      <HistoryLink log={log} hash={writeLook(look)} node={node}>
+        History
+      </HistoryLink>
+      <Button icon="close" class="quiet" aria-label="Close the change" onClick={() => log.showChange(null)} />
+    </div>
+  )
+}
+
+/** To the versions of a node's configuration: on this page, or on that of a node of the fleet. */
+function HistoryLink(props: { log: Log; hash: string; node: string | null; children: ComponentChildren }) {
+  const { log, hash, node, children } = props
+  return (
+    <a
+      class="button"
+      href={node === null ? hash : `nodes/${encodeURIComponent(node)}/${hash}`}
+      onClick={(event) => {
+        if (node !== null || event.metaKey || event.ctrlKey) return
+        event.preventDefault()
+        log.acts.leave({ ...NOTHING, history: String(log.change!.time) })
+      }}
+    >
+      {children}
+    </a>
+  )
+}
+
+function textOf(group: Change[]): string {
+  const all = group.flatMap(({ node, changes }) =>
+    changes.map((change) => `${node === null ? '' : `${node}: `}${changeText(change)}`),
+  )
+  return all.slice(0, FEW).join(', ') + (all.length > FEW ? ` and ${all.length - FEW} more` : '')
+}
+
+/** The changes of settings inside the chart, oldest first; those too close to be told apart are one mark. */
+function grouped(changes: Change[], { from, to }: Histogram, place: (ms: number) => number): Change[][] {
+  const groups: Change[][] = []
+  for (const change of [...changes].sort((a, b) => a.time - b.time)) {
+    if (change.changes.length === 0 || change.time < from || change.time > to) continue
     const last = groups.at(-1)
-    if (last !== undefined && place(version.time) - place(last[0]!.time) < NEAR) last.push(version)
-    else groups.push([version])
+    if (last !== undefined && place(change.time) - place(last[0]!.time) < NEAR) last.push(change)
+    else groups.push([change])
   }
   return groups
 }
 
-/** Versions that are asked for, the newest ones. */
+/** Versions that are asked for of each node, the newest ones. */
 const MOST = 200
 const FEW = 3
 const NEAR = 14

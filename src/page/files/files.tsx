@@ -1,4 +1,6 @@
 import { useState } from 'preact/hooks'
+import type { Sources } from '../log/record/source.ts'
+import { SourceMark } from '../log/record/source-mark.tsx'
 import { Button, Check, Search } from '../ui/controls.tsx'
 import { ago, bytes, count, counted } from '../ui/format.ts'
 import { carry, type Look, toggled, writeLook } from '../url.ts'
@@ -12,10 +14,12 @@ interface Props {
   /** The logs that are read, and how to read others together. */
   picked: readonly string[]
   pick: (names: string[]) => void
+  /** Those that are read as one, each with a letter and a colour. */
+  sources: Sources | null
 }
 
 /** The logs, each with its rotated files, in folders where names have slashes. */
-export function Files({ files, look, open, picked, pick }: Props) {
+export function Files({ files, look, open, picked, pick, sources }: Props) {
   const [filter, setFilter] = useState('')
   const [opened, setOpened] = useState<Record<string, boolean>>({})
   const needle = filter.toLowerCase()
@@ -26,6 +30,7 @@ export function Files({ files, look, open, picked, pick }: Props) {
     open,
     picked,
     pick,
+    sources,
     isOpen: (key, fallback) => opened[key] ?? fallback,
     toggle: (key, now) => setOpened({ ...opened, [key]: !now }),
   }
@@ -125,6 +130,7 @@ function LogItem({ entry: { head, label, rotated }, shared }: { entry: LogEntry;
         checked={picked.includes(head.name)}
         onChange={() => pick(toggled(picked, head.name))}
       />
+      {picked.includes(head.name) && <SourceMark sources={shared.sources} name={head.name} />}
       <FileLink file={head} label={label} shared={shared} />
       {rotated.length > 0 && (
         <Button

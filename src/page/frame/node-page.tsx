@@ -52,6 +52,8 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
     else go(carryTo(NOTHING, logs.length <= MOST ? ['*'] : logs.slice(0, MOST), { time }))
   }
   const open = (file: string) => go(carry(look, file, moment.current()))
+  const changes = async (limit: number, signal: AbortSignal) =>
+    (await client.history({ limit, signal })).entries.map((each) => ({ ...each, node: null }))
   const showHistory = (history: string) => go({ ...NOTHING, history })
   const mainError = look.file === null ? nodeError : logError
   const name = node?.node.hostName ?? (own || (nodeError === null ? ' ' : 'Node'))
@@ -81,8 +83,9 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
             files={files}
             look={look}
             open={open}
-            picked={sources?.files ?? filesOf(look)}
-            pick={(chosen) => go(carryTo(look, chosen, { time: moment.current() }))}
+            picked={(sources?.files ?? filesOf(look)).filter((name) => !look.hidden.includes(name))}
+            pick={(chosen) => go(carryTo({ ...look, hidden: [] }, chosen, { time: moment.current() }))}
+            sources={sources}
           />
         ) : listed.error === null ? (
           waiting && <Waiting>Loading</Waiting>
@@ -113,7 +116,7 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
             gone={listed.gone ? { heir: successorOf(files ?? [], look.file) } : null}
             sources={sources}
             toOthers={logs.length > 1 || fleetSize > 1 ? toOthers : null}
-            configured={node !== null}
+            changes={node === null ? null : changes}
             open={open}
             home={() => go({ ...carry(look, '', moment.current()), file: null })}
             failed={(error) => {

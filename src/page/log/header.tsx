@@ -13,8 +13,11 @@ export function Header({ log }: { log: Log }) {
   return (
     <div ref={header} class="header">
       <div class="line">
+        {log.sources !== null && <span class="o" />}
         <span class="fold" />
         <span class="t">Time</span>
+        {(log.sources?.nodes.length ?? 0) > 1 && <span class="n">Node</span>}
+        {(log.sources?.files.length ?? 0) > 1 && <span class="f">Log</span>}
         {log.columns.gaps && <span class="d">Since</span>}
         <span class="l">Level</span>
         <span class="s">Source</span>

@@ -1,3 +1,4 @@
+import type { Missing } from '../../client.ts'
 import { Button } from '../ui/controls.tsx'
 import { explain } from '../ui/failure.tsx'
 import { count } from '../ui/format.ts'
@@ -28,6 +29,12 @@ export function Status({ log }: { log: Log }) {
           )}
         </span>
       )}
+      {window !== undefined && window.missing.length > 0 && (
+        <span class="bad" role="status">
+          Missing: {window.missing.map(missingText).join(', ')}
+        </span>
+      )}
+      {window?.settled != null && <span>Complete up to {clock.wall(window.settled).slice(5, 19)}</span>}
       <span class="keys">
         <kbd>/</kbd> find <kbd>n</kbd>
         <kbd>N</kbd> {isFiltered(look) ? 'matches' : 'errors'} <kbd>f</kbd> follow <kbd>?</kbd> keys
@@ -49,6 +56,11 @@ export function Status({ log }: { log: Log }) {
       )}
     </footer>
   )
+}
+
+/** A source that is not in the list, with the problem's code as words: `notes.txt (no time)`. */
+function missingText({ name, reason }: Missing): string {
+  return name.startsWith('+') ? `${name.slice(1)} more` : `${name} (${reason.replaceAll('-', ' ')})`
 }
 
 function retry(reader: Reader): void {

@@ -1,6 +1,7 @@
 import type { RefObject } from 'preact'
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import { type Client, ProblemError } from '../../client.ts'
+import type { Change } from '../config/change.ts'
 import type { ListedFile } from '../files/order.ts'
 import { hand } from '../ui/store.ts'
 import { type Look, NOWHERE, queryKey, titleOf } from '../url.ts'
@@ -32,7 +33,8 @@ export interface LogProps {
   carried?: boolean
   /** Told how to find out the moment on the screen. */
   moment: RefObject<() => string>
-  configured?: boolean
+  /** The newest changes of the configuration, on a fleet of every node that is read; null where there are none. */
+  changes?: ((most: number, signal: AbortSignal) => Promise<Change[]>) | null
   open: (file: string) => void
   home: () => void
   /** Changes the look, as a step that the back button undoes. */
@@ -53,6 +55,8 @@ export function useLog(props: LogProps) {
   const [attempt, setAttempt] = useState(0)
   /** Whether the filters are shown where there is little room. */
   const [unfolded, setUnfolded] = useState(false)
+  /** The changes of the configuration that were clicked in the chart. */
+  const [change, setChange] = useState<{ time: number; group: Change[] } | null>(null)
   const preferences = usePreferences()
   const columns = useColumns()
   const [zone, setZone] = useZone()
@@ -108,6 +112,11 @@ export function useLog(props: LogProps) {
     setTotals,
     unfolded,
     setUnfolded,
+    change,
+    showChange(group: Change[] | null) {
+      setChange(group && { time: group[0]!.time, group })
+      if (group !== null) void reader.current?.errorAfter(group[0]!.time)
+    },
     failure,
     live,
     ready,

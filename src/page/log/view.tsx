@@ -9,7 +9,7 @@ import { Stage } from './stage.tsx'
 import { Status } from './status.tsx'
 import { type LogProps, useLog } from './use-log.ts'
 
-const SourceChips = later(() => import('../parts.ts').then((parts) => parts.SourceChips))
+const ChangeNote = later(() => import('../parts.ts').then((parts) => parts.ChangeNote))
 
 /** A log: find, chart, list. */
 export function LogView(props: LogProps) {
@@ -27,8 +27,8 @@ export function LogView(props: LogProps) {
       <Bar log={log} />
       <Finder log={log} />
       <Chips log={log} />
-      {log.sources !== null && <SourceChips log={log} sources={log.sources} />}
       <HistogramView log={log} />
+      {log.change !== null && <ChangeNote log={log} />}
       <div class="work">
         <Stage log={log} />
         {preferences.tab !== null && <Panel log={log} tab={preferences.tab} />}

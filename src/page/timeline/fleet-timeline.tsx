@@ -1,7 +1,11 @@
 import type { ComponentType } from 'preact'
+import { base } from '../base.ts'
+import type { Change } from '../config/change.ts'
 import { logNames } from '../files/group.ts'
-import { sourcesOf } from '../log/record/source.ts'
+import { type Sources, sourcesOf } from '../log/record/source.ts'
+import { SourceMark } from '../log/record/source-mark.tsx'
 import type { LogProps } from '../log/use-log.ts'
+import { clientAt } from '../session/client-at.ts'
 import { Check } from '../ui/controls.tsx'
 import { useLoaded } from '../ui/use-loaded.ts'
 import { carryTo, filesOf, NOTHING, toggled } from '../url.ts'
@@ -25,8 +29,9 @@ export function FleetTimeline({ LogView, ids, visit, ...log }: Props) {
     go(
       files.length === 0 || nodes.length === 0
         ? NOTHING
-        : carryTo(look, files, { nodes, time: moment.current() }),
+        : carryTo({ ...look, hidden: [] }, files, { nodes, time: moment.current() }),
     )
+  const shown = (names: readonly string[] = []) => names.filter((name) => !look.hidden.includes(name))
   return (
     <>
       <nav class="side" aria-label="Nodes and logs">
@@ -34,15 +39,17 @@ export function FleetTimeline({ LogView, ids, visit, ...log }: Props) {
           title="Nodes"
           names={ids}
           all={look.nodes[0] === '*'}
-          picked={sources?.nodes ?? []}
-          pick={(picked) => read(filesOf(look), picked)}
+          picked={shown(sources?.nodes)}
+          pick={(picked) => read(shown(sources?.files ?? filesOf(look)), picked)}
+          sources={sources}
         />
         <Boxes
           title="Logs"
           names={logs}
           all={look.file === '*'}
-          picked={sources?.files ?? []}
-          pick={(files) => read(files, look.nodes)}
+          picked={shown(sources?.files)}
+          pick={(files) => read(files, shown(look.nodes))}
+          sources={sources}
         />
       </nav>
       <main>
@@ -51,6 +58,7 @@ export function FleetTimeline({ LogView, ids, visit, ...log }: Props) {
           key={`${chosen}:${look.file}:${visit}`}
           node="Fleet"
           sources={sources}
+          changes={(limit, signal) => changesOf(shown(sources?.nodes), limit, signal)}
           toOthers={(time) => go(carryTo(NOTHING, ['*'], { nodes: ['*'], time }))}
           open={(file) => read([file], look.nodes)}
         />
@@ -59,6 +67,20 @@ export function FleetTimeline({ LogView, ids, visit, ...log }: Props) {
   )
 }
 
+/** The changes of these nodes' configurations; a node that does not tell its history has none. */
+async function changesOf(ids: string[], limit: number, signal: AbortSignal): Promise<Change[]> {
+  const all: Change[] = []
+  for (const id of ids.slice(0, MOST)) {
+    const client = clientAt(new URL(`nodes/${encodeURIComponent(id)}/`, base))
+    const found = await client.history({ limit, signal }).catch(() => null)
+    for (const version of found?.entries ?? []) all.push({ ...version, node: id })
+  }
+  return all
+}
+
+/** The most nodes whose histories are asked for. */
+const MOST = 32
+
 interface BoxesProps {
   title: string
   names: string[]
@@ -66,9 +88,10 @@ interface BoxesProps {
   all: boolean
   picked: readonly string[]
   pick: (names: string[]) => void
+  sources: Sources | null
 }
 
-function Boxes({ title, names, all, picked, pick }: BoxesProps) {
+function Boxes({ title, names, all, picked, pick, sources }: BoxesProps) {
   return (
     <fieldset class="boxes">
       <legend>
@@ -79,6 +102,7 @@ function Boxes({ title, names, all, picked, pick }: BoxesProps) {
       </Check>
       {names.map((name) => (
         <Check key={name} on={picked.includes(name)} toggle={() => pick(toggled(picked, name))}>
+          {picked.includes(name) && <SourceMark sources={sources} name={name} />}
           {name}
         </Check>
       ))}

@@ -7,6 +7,8 @@ import type { Log } from '../use-log.ts'
 const COLUMNS: [name: string, label: string][] = [
   ['t', 'Time'],
   ['d', 'Time since the record above'],
+  ['n', 'Node'],
+  ['f', 'Log'],
   ['l', 'Level'],
   ['s', 'Source'],
   ['g', 'Tags'],
@@ -16,7 +18,11 @@ const COLUMNS: [name: string, label: string][] = [
 export function ColumnsMenu({ log }: { log: Log }) {
   const { look, columns, acts } = log
   const filled = log.made?.columns.filled
-  const shown = COLUMNS.filter(([name]) => name === 'c' || filled?.has(name === 'd' ? 't' : name))
+  const { nodes = [], files = [] } = log.sources ?? {}
+  const one = (name: string) => (name === 'n' && nodes.length < 2) || (name === 'f' && files.length < 2)
+  const shown = COLUMNS.filter(
+    ([name]) => name === 'c' || (filled?.has(name === 'd' ? 't' : name) && !one(name)),
+  )
   return (
     <Drop icon="columns" label="Columns" title="Choose the columns">
       {shown.map(([name, label]) => (

@@ -13,17 +13,23 @@ export function timeTicks(from: number, to: number, options: { zone: number; mos
   const step =
     STEPS.find((each) => (to - from) / each <= most) ??
     STEPS.at(-1)! * Math.ceil((to - from) / (STEPS.at(-1)! * most))
+  const years = isOfYears(wallAt(from, zone), wallAt(to, zone))
   const shift = zone * MINUTE
   const ticks: Tick[] = []
   for (let at = Math.ceil((from + shift) / step) * step - shift; at <= to; at += step)
-    ticks.push({ at, label: tickLabel(at, step, zone) })
+    ticks.push({ at, label: tickLabel(wallAt(at, zone), step, years) })
   return ticks
 }
 
-/** As much of the time as the step calls for; midnight is a date. */
-function tickLabel(at: number, step: number, zone: number): string {
-  const wall = wallAt(at, zone)
-  if (step >= DAY || wall.slice(11, 23) === '00:00:00.000') return wall.slice(5, 10)
+/** Whether two wall times are in different years. */
+export function isOfYears(from: string, to: string): boolean {
+  return from.slice(0, 4) !== to.slice(0, 4)
+}
+
+/** As much of the time as the step calls for; midnight is a date, with its year where there are several. */
+function tickLabel(wall: string, step: number, years: boolean): string {
+  if (years && step >= 28 * DAY) return wall.slice(0, 7)
+  if (step >= DAY || wall.slice(11, 23) === '00:00:00.000') return wall.slice(years ? 0 : 5, 10)
   if (step >= MINUTE) return wall.slice(11, 16)
   return step >= SECOND ? wall.slice(11, 19) : wall.slice(14, 23)
 }

@@ -1,11 +1,11 @@
-import type { Histogram } from '../../../client.ts'
 import { levelsOf } from '../record/record.ts'
 import { markOf, type Sources } from '../record/source.ts'
 import { niceMax, timeTicks } from './axis.ts'
 import { namesOf } from './totals.ts'
+import type { Counted } from './use-counts.ts'
 
 interface Drawing {
-  data: Histogram | null
+  data: Counted | null
   /** The chosen level: those below it are not drawn. */
   level: string
   sources: Sources | null
@@ -22,11 +22,12 @@ interface Drawing {
 const ORDER = ['fatal', 'error', 'warn', 'info', 'debug', 'none']
 
 /** Registered, so that the script reads a colour and not the light-dark() that made it. */
-for (const name of [...ORDER, 'axis', 'grid', 'label', 'seen', 'drag'])
+for (const name of [...ORDER, 'axis', 'grid', 'label', 'seen', 'drag', 'ground'])
   CSS.registerProperty({ name: `--h-${name}`, syntax: '<color>', inherits: true, initialValue: '#888' })
 
-/** Pixels under the bars for the labels of the axis. */
+/** Pixels under the bars for the labels of the axis, and above them for the highest count. */
 const AXIS = 15
+const TOP = 12
 
 /** What is stacked: the levels that a filter leaves, or the logs or nodes that the chart counts. */
 function stacked({ data, level }: Filled): readonly string[] {
@@ -52,7 +53,7 @@ export function draw(canvas: HTMLCanvasElement, width: number, drawing: Drawing)
   if (data === null || data.to <= data.from) return
   pen.font = `10.5px ${style.fontFamily}`
   const x = (ms: number) => ((ms - data.from) / (data.to - data.from)) * width
-  for (const part of [drawBars, drawTicks, drawSettled, drawSeen])
+  for (const part of [drawUncounted, drawBars, drawTicks, drawSettled, drawSeen])
     part(pen, { ...drawing, data }, { width, floor, colour, x })
   if (drag !== null) {
     pen.fillStyle = colour('drag')
@@ -64,7 +65,7 @@ export function draw(canvas: HTMLCanvasElement, width: number, drawing: Drawing)
 }
 
 type Pen = CanvasRenderingContext2D
-type Filled = Drawing & { data: Histogram }
+type Filled = Drawing & { data: Counted }
 interface Room {
   width: number
   floor: number
@@ -72,8 +73,34 @@ interface Room {
   x: (ms: number) => number
 }
 
+/** What is not counted is hatched: all of it while there is only an estimate, and later the oldest part. */
+function drawUncounted(pen: Pen, { data }: Filled, { width, floor, colour, x }: Room): void {
+  const first = data.buckets.find(({ counts }) => counts.some((each) => each > 0))
+  const isUnknown = data.estimated || data.missing.length > 0
+  const to = isUnknown ? width : data.complete ? 0 : x(first?.time ?? data.to)
+  pen.fillStyle = hatch(pen, colour('axis'), 7)
+  pen.fillRect(0, TOP, to, floor - TOP)
+}
+
+/** Diagonal lines, so many pixels apart. */
+function hatch(pen: Pen, colour: string, apart: number): CanvasPattern {
+  const tile = document.createElement('canvas')
+  tile.width = apart
+  tile.height = apart
+  const lines = tile.getContext('2d')!
+  lines.strokeStyle = colour
+  lines.beginPath()
+  for (const shift of [-apart, 0, apart]) {
+    lines.moveTo(shift - 1, apart + 1)
+    lines.lineTo(shift + apart + 1, -1)
+  }
+  lines.stroke()
+  return pen.createPattern(tile, 'repeat')!
+}
+
 function drawBars(pen: Pen, drawing: Filled, { width, floor, colour, x }: Room): void {
   const { data, sources } = drawing
+  if (data.estimated) return
   const names = namesOf(data)
   const drawn = stacked(drawing)
   const bars = data.buckets.map((bucket) => {
@@ -83,27 +110,37 @@ function drawBars(pen: Pen, drawing: Filled, { width, floor, colour, x }: Room):
   })
   // At least ten: a single record is a low bar, not one that fills the chart.
   const peak = niceMax(Math.max(10, ...bars.map((bar) => bar.all)))
-  const room = floor - 12
+  const room = floor - TOP
+  const stripes = hatch(pen, colour('ground'), 4)
   for (const { time, parts, all } of bars) {
     if (all === 0) continue
     const wide = Math.max(1, x(time + data.step) - x(time) - 1)
     // The height is proportional to the count. One error among a million is still seen: two pixels.
     let y = floor
     for (const part of parts) {
-      const least = part.name === 'fatal' || part.name === 'error' ? 2 : y === floor ? 1 : 0
+      const least = isSevere(part.name) ? 2 : y === floor ? 1 : 0
       const tall = Math.min(y - (floor - room), Math.max(least, (part.n / peak) * room))
       pen.fillStyle =
         names === data.levels || sources === null ? colour(part.name) : markOf(sources, part.name).colour
       pen.fillRect(x(time), y - tall, wide, tall)
+      // Told apart without colour, too.
+      if (isSevere(part.name) && tall >= 5) {
+        pen.fillStyle = stripes
+        pen.fillRect(x(time), y - tall, wide, tall)
+      }
       y -= tall
     }
   }
   pen.fillStyle = colour('label')
   pen.textAlign = 'left'
   pen.textBaseline = 'top'
-  pen.fillText(`${data.estimated ? '≈ ' : ''}${peak.toLocaleString('en')}`, 2, 0)
+  pen.fillText(peak.toLocaleString('en'), 2, 0)
   pen.fillStyle = colour('grid')
   pen.fillRect(0, 11, width, 1)
+}
+
+function isSevere(name: string): boolean {
+  return name === 'fatal' || name === 'error'
 }
 
 function drawTicks(pen: Pen, { data, zone }: Filled, { width, floor, colour, x }: Room): void {

@@ -9,9 +9,10 @@ import { chartTerm } from '../find/query.ts'
 import { termText } from '../find/terms.ts'
 import { wallAt } from '../record/record.ts'
 import type { Log } from '../use-log.ts'
+import { isOfYears } from './axis.ts'
 import { draw } from './draw.ts'
 import { namesOf, sumsOf } from './totals.ts'
-import { useCounts } from './use-counts.ts'
+import { type Counted, useCounts } from './use-counts.ts'
 
 const Marks = later(() => import('../../parts.ts').then((parts) => parts.Marks))
 
@@ -34,7 +35,7 @@ export function HistogramView({ log }: { log: Log }) {
   /** Bars chosen by keyboard: where the choice began, and where it is now. */
   const [keyed, setKeyed] = useState<[number, number] | null>(null)
   const shift = useRef(false)
-  const { data, busy, problem } = useCounts(log, width)
+  const { data, busy, problem, retry, part, setWhole } = useCounts(log, width)
   const slow = useSlow(busy && !failed)
 
   useEffect(() => {
@@ -94,7 +95,7 @@ export function HistogramView({ log }: { log: Log }) {
   const chosen = data === null || keyed === null ? null : data.buckets[keyed[1]]!
   const noTime = problem instanceof ProblemError && problem.code === 'no-time'
   const said = failed || problem === null ? null : noTime ? NO_TIME : problem.message
-  const short = (ms: number) => clock.wall(ms).slice(5, 19)
+  const short = (ms: number) => momentText(ms, data!, clock)
   return (
     <div ref={frame} class={`histogram${problem === null ? '' : ' none'}`}>
       <div class="plot">
@@ -115,7 +116,7 @@ export function HistogramView({ log }: { log: Log }) {
           onPointerCancel={() => setDrag(null)}
           onPointerUp={release}
         />
-        {log.configured && data !== null && data.to > data.from && (
+        {log.changes != null && data !== null && data.to > data.from && (
           <Marks log={log} data={data} width={width} />
         )}
         {data !== null && data.buckets.length > 0 && (
@@ -156,11 +157,39 @@ export function HistogramView({ log }: { log: Log }) {
                 </Button>
               </span>
             )}
-            <span role="status">{slow ? 'Counting records…' : completeness(data)}</span>
+            {part !== null && (
+              <Button class="quiet small" onClick={() => setWhole(part)}>
+                {part ? 'Last day with records. Show all time' : 'Show the last day with records'}
+              </Button>
+            )}
+            <span role="status">{slow ? 'Counting records…' : ''}</span>
+            {!slow && uncounted(data) !== '' && (
+              <span class="uncounted">
+                {uncounted(data)}{' '}
+                <Button class="quiet small" onClick={retry}>
+                  Try again
+                </Button>
+              </span>
+            )}
           </>
         )}
+        {log.sources !== null && <Stack log={log} />}
       </p>
     </div>
+  )
+}
+
+/** What the bars of several logs are made of. */
+function Stack({ log: { look, sources, go } }: { log: Log }) {
+  return (
+    <label class="stack">
+      Stack by{' '}
+      <select value={look.by} onChange={(event) => go({ ...look, by: event.currentTarget.value })}>
+        <option value="">level</option>
+        <option value="file">log</option>
+        {sources!.nodes.length > 0 && <option value="node">node</option>}
+      </select>
+    </label>
   )
 }
 
@@ -178,7 +207,7 @@ function Counts({ log, data, bucket }: { log: Log; data: Histogram; bucket: Buck
   }
   return (
     <span>
-      {clock.wall(bucket.time).slice(5, 19)}
+      {momentText(bucket.time, data, clock)}
       {countsOf(bucket.counts, data).map(({ name, text }) => (
         <span class={`lv-${name}`} key={name}>
           {' '}
@@ -189,13 +218,19 @@ function Counts({ log, data, bucket }: { log: Log; data: Histogram; bucket: Buck
   )
 }
 
+/** A moment of the chart, with the year where it has several. */
+function momentText(ms: number, { from, to }: Histogram, clock: Clock): string {
+  return clock.wall(ms).slice(isOfYears(clock.wall(from), clock.wall(to)) ? 0 : 5, 19)
+}
+
 type Bucket = Histogram['buckets'][number]
 
 const NO_TIME = 'The lines of this log have no times, so there is no chart.'
 
-function completeness(data: Histogram): string {
-  if (data.estimated) return 'Estimated'
-  return data.complete ? '' : 'Only the newest part was counted'
+/** What the chart does not count, and hatches: `broker.log not counted`. */
+function uncounted({ estimated, complete, missing }: Counted): string {
+  if (missing.length > 0) return `${missing.map(({ name }) => name).join(', ')} not counted`
+  return estimated || complete ? '' : 'Only the newest part was counted'
 }
 
 /** How many records there are of each name: `12 warn`, `3 other`. */

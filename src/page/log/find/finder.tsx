@@ -86,12 +86,13 @@ function levelTitle(level: string, totals: Totals | null): string {
 
 /** How many records a click on this level shows, as far as they were counted. Its room is there before the number. */
 function Tally({ totals, level }: { totals: Totals | null; level: string }) {
-  if (totals === null) return <span class="tally" />
+  const sum = totals === null ? 0 : totalAt(totals, level)
+  // An estimate of nothing does not mean that there is nothing.
+  if (totals === null || (totals.estimated && sum === 0)) return <span class="tally" />
   const { complete, estimated } = totals
-  const sum = totalAt(totals, level)
   return (
     <span class="tally">
-      {estimated && sum > 0 ? '≈' : ''}
+      {estimated ? '≈' : ''}
       {short(sum)}
       {complete || estimated || sum === 0 ? '' : '+'}
     </span>

@@ -1,5 +1,5 @@
 import { isFiltered, isNarrowed } from '../find/query.ts'
-import { textOf } from '../record/record.ts'
+import { textOf, timeIn } from '../record/record.ts'
 import { type Goal, goalAt, isOutside, NO_GOAL, toGoal, toHit, toLink, toTime } from './places.ts'
 import { Screen, type ScreenOptions } from './screen.ts'
 import { timeNear } from './survey.ts'
@@ -101,6 +101,19 @@ export class Reader extends Screen {
       })
     this.changed()
     await this.#turns
+  }
+
+  /** To the first hit after a moment, or without a filter the first error; what is just before it where there is none. */
+  async errorAfter(ms: number): Promise<void> {
+    await this.goToTime(ms)
+    if (!this.closed && this.window.failure === null) await this.hit(1)
+  }
+
+  /** The moment of the selected record. */
+  selectedMoment(): number | null {
+    const ms =
+      this.selected === null ? Number.NaN : Date.parse(timeIn(this.window.item(this.selected.to)) ?? '')
+    return Number.isNaN(ms) ? null : ms
   }
 
   get searching(): boolean {

@@ -33,6 +33,7 @@ export function renderRow(item: Item, seq: number, look: RowLook): HTMLElement {
       ...(look.sources === null ? [] : [sourceCell(shown, look.sources)]),
       foldButton(shown, look),
       timeCell(shown, look),
+      ...(look.sources === null ? [] : originCells(shown, look.sources)),
       ...(look.gaps ? [element('span', 'd', look.gap === null ? '' : gapText(look.gap))] : []),
       level === null ? element('span', 'l') : valueCell('l v', 'level', level, level.toUpperCase()),
       placeCell(shown, look),
@@ -80,6 +81,15 @@ function sourceCell(shown: Shown, sources: Sources): HTMLElement {
   return mark
 }
 
+/** The node and the log that a record is from, where there are several. */
+function originCells({ node = '', file = '' }: Shown, { nodes, files, alone }: Sources): HTMLElement[] {
+  const cell = (name: string, text: string) => element('span', { class: name, title: text }, text)
+  return [
+    ...(nodes.length > 1 ? [cell('n', node)] : []),
+    ...(files.length > 1 ? [cell('f', file || alone)] : []),
+  ]
+}
+
 function placeCell({ source }: Shown, look: RowLook): HTMLElement {
   if (source === '') return element('span', 's')
   const name = source.slice(source.lastIndexOf('/') + 1)
@@ -121,6 +131,8 @@ function messageCell(shown: Shown, look: RowLook): HTMLElement {
 /** What a record has for each column that needs room only where it is filled. */
 export const COLUMNS: Record<string, (shown: Shown) => string> = {
   t: ({ time }) => time ?? '',
+  n: ({ node }) => node ?? '',
+  f: ({ file }) => file ?? '',
   l: ({ level }) => level ?? '',
   s: ({ source }) => source.slice(source.lastIndexOf('/') + 1),
   g: ({ tags, raw }) => tagsText(tags, raw).join(' '),

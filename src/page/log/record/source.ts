@@ -19,9 +19,14 @@ export function markOf(sources: Sources, name = sources.alone): { letter: string
   const index = [...apart(sources), ...sources.files, ...sources.nodes].indexOf(name)
   if (index < 0) return { letter: '?', colour: 'hsl(0 0% 50%)' }
   const letter = String.fromCharCode(65 + (index % 26)) + (index < 26 ? '' : Math.floor(index / 26))
-  // Steps of the golden angle keep neighbours far apart on the wheel; the first is blue, since red is for errors.
-  return { letter, colour: `hsl(${(210 + index * 137) % 360} 60% 50%)` }
+  return {
+    letter,
+    colour: `hsl(${HUES[index % HUES.length]} 36% 50%)`,
+  }
 }
+
+/** Muted, and none of the colours of levels (blue, orange, red and magenta); neighbours are far apart. */
+const HUES = [170, 262, 84, 232, 128, 282, 62, 190, 150, 246]
 
 /** Where a record is from, in full: `db-4/broker.log`. */
 export function originOf({ file, node }: Shown, { alone }: Sources): string {

@@ -15,6 +15,14 @@ describe('the axis of the chart', () => {
     )
   })
 
+  it('has years where the range has several', () => {
+    const labels = (from: string, to: string) =>
+      timeTicks(Date.parse(from), Date.parse(to), { zone: 0, most: 6 }).map((tick) => tick.label)
+    expect(labels('2005-03-01', '2027-01-01').every((label) => /^20\d\d-\d\d$/.test(label))).toBe(true)
+    expect(labels('2025-12-30T12:00:00Z', '2026-01-02T12:00:00Z')).toContain('2026-01-01')
+    expect(labels('2026-01-01', '2026-01-05')).toContain('01-03')
+  })
+
   it('counts in the zone of the log', () => {
     const [first] = timeTicks(at('10T00:00:00'), at('10T02:00:00'), { zone: 330, most: 3 })
     expect(first).toEqual({ at: at('10T00:30:00'), label: '06:00' })
