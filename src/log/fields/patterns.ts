@@ -1,4 +1,5 @@
 import type { MessagePattern } from '../../answers.ts'
+import { ANY, wordsOf } from '../pattern/message.ts'
 
 interface Group {
   words: string[]
@@ -8,10 +9,6 @@ interface Group {
   last: string | null
 }
 
-/** Words that vary in each message, such as ids. */
-const ANY = '<*>'
-/** Longer messages are grouped by their beginning. */
-const MAX_WORDS = 40
 /** Groups that are kept; messages beyond them are not grouped. */
 const MAX_GROUPS = 2000
 /** The share of equal words that makes two messages similar. */
@@ -55,21 +52,6 @@ export class Patterns {
         last,
       }))
   }
-}
-
-/** The words of a message's first line; those with digits vary. */
-function wordsOf(message: string): string[] {
-  const lf = message.indexOf('\n')
-  const line = (lf < 0 ? message : message.slice(0, lf)).slice(0, 2000)
-  const words = line.split(/\s+/).filter((word) => word !== '')
-  const kept = words.slice(0, MAX_WORDS).map((word) => (/\d/.test(word) ? masked(word) : word))
-  return words.length > MAX_WORDS ? [...kept, '…'] : kept
-}
-
-/** `shard=17,` as `shard=<*>,`: a key and the punctuation around a value stay. */
-function masked(word: string): string {
-  const [, key = '', , end = ''] = /^([A-Za-z_.-]+[=:])?(.*?)([,;:.)\]]*)$/.exec(word) ?? []
-  return `${/\d/.test(key) ? '' : key}${ANY}${end}`
 }
 
 function nearest(groups: readonly Group[], words: readonly string[]): Group | null {
