@@ -54,18 +54,21 @@ const COPY_MS = 2000
 /**
  * The files of the log that `name` belongs to. `broker-slow.log` is not a relative of `broker.log`. Numbers have no
  * agreed direction (logrotate's `.1` is the newest, Log4j's the oldest), so heads and times of change decide:
- * call it again with what it `wanted`.
+ * call it again with what it `wanted`. With 50,000 files, a step takes some milliseconds.
  */
-export function familyOf(
+export function* familyOf(
   name: string,
   named: NamedFiles,
-  headOf: HeadOf = () => undefined,
-  isBeginning: IsBeginning = () => true,
-): Family {
+  headOf: HeadOf,
+  isBeginning: IsBeginning,
+): Generator<void, Family> {
   const dashed = rolledMembers(name, named.dashed, headOf)
-  const kin = kinOf(dashed.log, named, dashed.members)
+  const kin = yield* kinOf(dashed.log, named, dashed.members)
+  yield
   const aliases = new Map(kin.aliases)
-  const { unended, ...arranged } = withActiveLast(arrangeShipped(kin.members, headOf), headOf)
+  const shipped = yield* arrangeShipped(kin.members, headOf)
+  yield
+  const { unended, ...arranged } = withActiveLast(shipped, headOf)
   const unproven: Family['unproven'] = []
   const isProven = (one: RotatedFile, other: RotatedFile) => {
     if (!isCopyOf(one, other, headOf)) return false
@@ -75,6 +78,7 @@ export function familyOf(
     return isSame === true
   }
   const single = withoutCopies(arranged.order, headOf, isProven, aliases)
+  yield
   const newest = single.at(-1)
   return {
     members: single.map((member) => member.entry),
@@ -162,11 +166,11 @@ interface Arranged {
   wanted: Entry[]
 }
 
-function arrangeShipped(members: RotatedFile[], headOf: HeadOf): Arranged {
+function* arrangeShipped(members: RotatedFile[], headOf: HeadOf): Generator<void, Arranged> {
   const late = members.filter(({ unclear }) => unclear === 'older').sort(byName)
-  if (late.length === 0) return arrange(members, headOf)
+  if (late.length === 0) return yield* arrange(members, headOf)
   const numbered = members.filter(({ unclear }) => unclear !== 'older')
-  const { order, certain, wanted } = arrange(numbered, headOf)
+  const { order, certain, wanted } = yield* arrange(numbered, headOf)
   const read = [...late, ...order.slice(-MAX_HEADS)].map(({ entry }) => entry)
   const timeOf = ({ entry }: RotatedFile) => headOf(entry)?.time ?? Number.NaN
   const inserted = insertByTime(order, late, timeOf)
@@ -201,22 +205,31 @@ function isWithin(one: Head | undefined, other: Head | undefined): boolean {
   return first >= (other?.time ?? Number.NaN) && last <= (other?.last ?? Number.NaN)
 }
 
-function arrange(members: RotatedFile[], headOf: HeadOf): Arranged {
+function* arrange(members: RotatedFile[], headOf: HeadOf): Generator<void, Arranged> {
   const order = [...members].sort(byName)
+  yield
   const newest = order.slice(-MAX_COPIES)
   const copies = newest.flatMap((member, i) =>
     i > 0 && mayBeCopy(newest[i - 1]!, member) ? [newest[i - 1]!, member] : [],
   )
   if (isClear(order)) return { order, certain: true, wanted: copies.map(({ entry }) => entry) }
   const rotated = order.filter((member) => !isActive(member))
+  yield
   const directions = [order, [...members].sort(byNameReversed)]
+  yield
   const isSure = isUniform(rotated) && directions.some((order) => isRising(changesOf(order), -1))
   const asked = isSure || rotated.length > MAX_ALL ? sampleOf(rotated) : rotated
   const sample = [...asked, ...order.filter(isActive)].filter(({ entry }) => entry.size > 0)
   const wanted = [...new Set([...sample, ...copies])].map(({ entry }) => entry)
   if (wanted.some((entry) => entry.size > 0 && headOf(entry) === undefined))
     return { ...byChangeAlone(order), wanted }
-  const timesIn = (order: readonly RotatedFile[]) => order.flatMap(({ entry }) => headOf(entry)?.time ?? [])
+  yield
+  // The heads of few are known.
+  const known = new Map(
+    directions.map((order) => [order, order.flatMap(({ entry }) => headOf(entry)?.time ?? [])]),
+  )
+  yield
+  const timesIn = (order: RotatedFile[]) => known.get(order)!
   if (timesIn(order).length < 2 && rotated.length > 1) return { ...byChangeAlone(order), wanted }
   const agreed = directions.find((order) => isRising(changesOf(order)) && isRising(timesIn(order)))
   if (agreed) return { order: agreed, certain: true, wanted }

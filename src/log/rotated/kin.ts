@@ -1,4 +1,4 @@
-import { inTurns } from '../../limits/yield.ts'
+import { inTurns, isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
 import type { Entry } from '../../store/store.ts'
 import { byName, isActive, type RotatedFile } from './by-name.ts'
 import { isRotated, type LogName, parseName, uncompressedName } from './names.ts'
@@ -36,7 +36,10 @@ function* namedInSteps(entries: readonly Entry[]): Generator<void, NamedFiles> {
   }
   yield
   const keys = new Set(entries.map((entry) => entry.key))
-  return { files, keys, dashed: dashedLogs(entries), kin: new Map() }
+  yield
+  const dashed = dashedLogs(entries)
+  yield
+  return { files, keys, dashed, kin: new Map() }
 }
 
 /**
@@ -50,7 +53,8 @@ export async function logNames(
   const { files, keys, dashed } = await namedFiles(entries)
   const logs = new Map<string, string>()
   const byId = new Map<string, string>()
-  for (const file of files) {
+  for (const [i, file] of files.entries()) {
+    if (i % NAMES_AT_ONCE === 0 && isTurnOver()) await yieldToEventLoop()
     const { key } = file.entry
     const id = linkedId(file.entry)
     const log = isAlone(file, keys) ? key : file.stem
@@ -58,7 +62,8 @@ export async function logNames(
     if (id !== undefined && isRotated(file) && log !== key) byId.set(id, log)
   }
   // A link to the newest file belongs to the log of that file.
-  for (const entry of entries) {
+  for (const [i, entry] of entries.entries()) {
+    if (i % NAMES_AT_ONCE === 0 && isTurnOver()) await yieldToEventLoop()
     const { key } = entry
     const id = linkedId(entry)
     const log = id === undefined ? undefined : byId.get(id)
@@ -75,12 +80,21 @@ function linkedId({ id, appendOnly }: Entry): string | undefined {
 }
 
 /** The files of a log, with those that have a number after a dash. */
-export function kinOf(log: string, named: NamedFiles, dashed: readonly RotatedFile[]): Kin {
+export function* kinOf(
+  log: string,
+  named: NamedFiles,
+  dashed: readonly RotatedFile[] = [],
+): Generator<void, Kin> {
   const known = dashed.length === 0 ? named.kin.get(log) : undefined
   if (known) return known
   const aliases = new Map<string, string>()
-  const found = withoutTwins([...membersOf(log, named), ...dashed], aliases)
-  const kin = { members: withoutLinks(found, aliases).sort(byName), aliases }
+  const all = [...membersOf(log, named), ...dashed]
+  yield
+  const found = withoutTwins(all, aliases)
+  yield
+  const single = withoutLinks(found, aliases)
+  yield
+  const kin = { members: single.sort(byName), aliases }
   if (dashed.length === 0) named.kin.set(log, kin)
   return kin
 }

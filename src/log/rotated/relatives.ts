@@ -1,7 +1,7 @@
 import { BoundedMap } from '../../limits/bounded-map.ts'
 import { Budget, BudgetError } from '../../limits/budget.ts'
 import { each } from '../../limits/each.ts'
-import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
+import { inTurns } from '../../limits/yield.ts'
 import { type Entry, StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import { type LogFiles, perFiles } from '../files/files.ts'
@@ -10,7 +10,7 @@ import type { Text } from '../text/text.ts'
 import { copyIn, isBeginningOf } from './copied.ts'
 import { type Family, familyOf, type Head, lastFor, placeIn } from './family.ts'
 import { headsOf } from './heads.ts'
-import { type NamedFiles, namedFiles } from './kin.ts'
+import { kinOf, type NamedFiles, namedFiles } from './kin.ts'
 import { familyPrefixes, isRotatedName } from './names.ts'
 
 /** How many heads are read at a time, and how long that may take: past it, the order is a guess. */
@@ -71,11 +71,7 @@ async function arrangeFiles(name: string, named: NamedFiles, opener: Opener, isL
   const headOf = (entry: Entry) => (entry.size === 0 ? UNKNOWN : read.get(entry))
   const compared = new Map<string, boolean>()
   const isBeginning = (one: Entry, other: Entry) => compared.get(`${one.key}\n${other.key}`)
-  /** With thousands of files, this takes a turn of its own. */
-  const inOrder = async () => {
-    if (isTurnOver()) await yieldToEventLoop()
-    return familyOf(name, named, headOf, isBeginning)
-  }
+  const inOrder = () => inTurns(familyOf(name, named, headOf, isBeginning))
   let family = await inOrder()
   for (let round = 0; round < ROUNDS && family.wanted.length > 0; round++) {
     let moved = false
@@ -135,7 +131,7 @@ async function relativesOf(files: LogFiles, file: string, signal: AbortSignal | 
   const named = await startingWith(files, file, signal)
   if (isRotatedName(file)) return { name: file, named }
   const own = named.files.find(({ entry }) => entry.key === file)?.entry
-  const alone = familyOf(file, named).members.length <= 1
+  const alone = (await inTurns(kinOf(file, named))).members.length <= 1
   if (own?.id === undefined || !alone) return { name: file, named }
   const all = await files.list(signal)
   const target = all.entries.find(({ key, id }) => id === own.id && key !== file && isRotatedName(key))

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { inTurns } from '../../../src/limits/yield.ts'
 import { type Family, familyOf, type Head, lastFor, placeIn } from '../../../src/log/rotated/family.ts'
 import { logNames, namedFiles } from '../../../src/log/rotated/kin.ts'
 import { parseName } from '../../../src/log/rotated/names.ts'
@@ -19,11 +20,13 @@ const keys = (family: Family) => family.members.map(({ key }) => key)
 async function ask(name: string, entries: readonly Entry[], headOf: (entry: Entry) => Head = () => NONE) {
   const read = new Map<string, Head>()
   const named = await namedFiles(entries)
-  let family = familyOf(name, named, (entry) => read.get(entry.key))
+  const known = (entry: Entry) => read.get(entry.key)
+  const inOrder = () => inTurns(familyOf(name, named, known, () => true))
+  let family = await inOrder()
   for (let round = 0; family.wanted.length > 0; round++) {
     expect(round, 'rounds').toBeLessThan(3)
     for (const wanted of family.wanted) read.set(wanted.key, headOf(wanted))
-    family = familyOf(name, named, (entry) => read.get(entry.key))
+    family = await inOrder()
   }
   return { family, heads: read.size }
 }
