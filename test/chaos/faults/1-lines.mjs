@@ -117,7 +117,7 @@ export const faults = [
   {
     name: 'a hole of 4 GiB in a log',
     // 300 requests look for a time behind it.
-    waits: 300,
+    waits: 200,
     async run() {
       const path = logs()
       sparse(path, 'hole.log', 4096 * MB)
