@@ -15,6 +15,7 @@ const LONG = [
   'test/deploy/*.parts.test.ts',
   'test/join/*.parts.test.ts',
   'test/loki/*.parts.test.ts',
+  'test/mcp/*.parts.test.ts',
   'test/entry/bun-long.parts.test.ts',
   'test/store/segments.parts.test.ts',
   'test/docs.integrations.parts.test.ts',

@@ -172,6 +172,8 @@ export interface MessagePattern {
   /** Times of the first and the last of these messages, ISO 8601. */
   first: string | null
   last: string | null
+  /** The beginning of one of these messages; older nodes do not have it. */
+  example?: string | undefined
 }
 
 /** A key whose value changed: TOML texts, absent where the key is not set. */

@@ -86,6 +86,7 @@ const NAMES: Names<AppOptions> = {
   corsOrigins: true,
   page: true,
   loki: true,
+  mcp: true,
   metrics: true,
   metricsOpen: true,
   observe: true,
@@ -189,6 +190,7 @@ export function createApp(options: AppOptions, shared?: Shared): Hono {
     })
     routing.add('/loki/*', 'logs', answerLoki)
   }
+  routing.addMcp({ isFleet: false, timezone: options.timezone })
   routing.addService(store)
   routing.addUnknown(
     'There is nothing at this path; try /api/v1/config, /api/v1/log/list or /api/v1/log/view.',

@@ -11,6 +11,7 @@ import { respond, streamOf } from './http/sliced.ts'
 import { type Clock, systemClock } from './limits/clock.ts'
 import { once } from './limits/once.ts'
 import { LogError } from './log/error.ts'
+import type { Mcp, McpService } from './mcp/service.ts'
 import type { Metrics } from './observe/metrics.ts'
 import type { Observer } from './observe/observer.ts'
 import { assignId } from './observe/request-id.ts'
@@ -30,6 +31,8 @@ export interface RoutingOptions {
   corsOrigins?: readonly string[] | undefined
   /** The web page at `/`: `import { page } from 'nodestate/page'`. @default none, and it is not bundled */
   page?: Page | (() => Page | Promise<Page>) | false | undefined
+  /** MCP at `/mcp`, for assistants: `import { mcp } from 'nodestate/mcp'`. @default none, and it is not bundled */
+  mcp?: Mcp | (() => Promise<Mcp>) | false | undefined
   /** Counts requests and store calls, and shows them at `/metrics`; see `nodestate/metrics`. @default none */
   metrics?: Metrics | undefined
   /** Whether `/metrics` needs no token. @default false */
@@ -100,6 +103,24 @@ export class Routing {
     this.add('/readyz', 'nothing', async () => (await ready())())
     if (metrics) this.add('/metrics', metricsOpen ? 'nothing' : 'metrics', (request) => metrics.show(request))
     if (page) this.#addPage(page)
+  }
+
+  /** Adds MCP, if the options have it; its code is loaded with the first request. */
+  addMcp(about: Pick<McpService, 'isFleet' | 'timezone'>): void {
+    const { mcp, corsOrigins = [], metrics, clock = systemClock } = this.#options
+    if (!mcp) return
+    const load = once(async () => (typeof mcp === 'function' ? mcp() : mcp))
+    this.app.all('/mcp', async ({ req: { raw }, env }) =>
+      (await load()).answer(raw, {
+        ...about,
+        guarded: (handler) => this.guarded('/mcp', 'token', handler)(raw, env),
+        fetch: (request) => this.app.fetch(request, env),
+        corsOrigins,
+        registry: metrics?.registry,
+        clock,
+        onError: (error) => this.#refuse(error, raw),
+      }),
+    )
   }
 
   /** Answers what no route before it does. Add it last. */

@@ -163,6 +163,12 @@ export const SETTINGS = [
     help: "Serve Loki's read API under /loki/, for Grafana and logcli.",
   },
   {
+    name: 'mcp',
+    kind: is.boolean,
+    default: false,
+    help: 'Serve the Model Context Protocol at /mcp, for assistants.',
+  },
+  {
     name: 'insecure',
     kind: is.boolean,
     default: false,

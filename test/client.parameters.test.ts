@@ -23,7 +23,6 @@ const LOG: Names<LogQuery> = {
   not: true,
   notregex: true,
   where: true,
-  pattern: true,
   rotated: true,
   ansi: true,
   raw: true,

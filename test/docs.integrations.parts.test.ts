@@ -28,6 +28,7 @@ const noPrometheus =
 const noGenerator =
   part('node').missing ??
   (existsSync(generator) ? null : lacking('openapi-typescript is not installed: run npm test'))
+const noInspector = part('node').missing ?? part('inspector').missing
 const logcli = process.env.NODESTATE_TEST_LOGCLI
 const title = (text: string, missing: string | null) => (missing ? `${text} (${missing})` : text)
 
@@ -82,6 +83,7 @@ describe('docs/integrations.md', { timeout: 240_000 }, () => {
   it('has a section for each tool, of about five lines', () => {
     expect([...sections.keys()]).toEqual([
       'Grafana and logcli',
+      'Assistants (MCP)',
       'Prometheus',
       'A client in your language',
       'Tokens for each of them',
@@ -97,6 +99,17 @@ describe('docs/integrations.md', { timeout: 240_000 }, () => {
     expect(out).toContain('broker.log')
     expect(out).toContain('[Storage]: timeout')
     expect(out).toMatch(/"level":\s*"error"/)
+  })
+
+  it.skipIf(noInspector)(title('assistants', noInspector), async () => {
+    const { commands } = await begin('Assistants (MCP)')
+    install('npx', `sh -c 'shift; exec "${part('node').path}" "${part('inspector').path}" "$@"' sh`)
+    const home = join(folder, 'home')
+    mkdirSync(home)
+    const { code, out } = await shell(`export HOME='${home}'\n${commands.join('\n')}`)
+    expect(code, out).toBe(0)
+    expect(out).toContain('"log_patterns"')
+    expect(out).toContain('1× error timeout')
   })
 
   it.skipIf(noPrometheus)(title('Prometheus', noPrometheus), async () => {

@@ -343,6 +343,15 @@ const CASES: [keyof Settings, string, [string, unknown][]][] = [
     ],
   ],
   [
+    'mcp',
+    'mcp',
+    [
+      ['true', true],
+      ['off', false],
+      ['YES', true],
+    ],
+  ],
+  [
     'insecure',
     'insecure',
     [
@@ -792,6 +801,7 @@ describe('texts from the table', () => {
       token: '******',
       page: true,
       loki: false,
+      mcp: false,
       insecure: true,
       metrics: true,
       'metrics-open': false,

@@ -102,6 +102,7 @@ export function createFleet(options: FleetOptions): Hono {
       return answerLoki(request, grant)
     })
   }
+  routing.addMcp({ isFleet: true, timezone: options.timezone })
   // Whether the service is ready does not depend on other nodes.
   routing.addService(observed ?? own?.logs ?? noStore())
 
@@ -115,7 +116,7 @@ export function createFleet(options: FleetOptions): Hono {
       refuseHop(request)
       throw unknownNode()
     }
-    const needs = /^\/(api|loki)\//.test(rest) ? 'token' : 'nothing'
+    const needs = /^\/(api|loki)\/|^\/mcp$/.test(rest) ? 'token' : 'nothing'
     return routing.guarded('other', needs, noNode)(c.req.raw, c.env)
   }
   routing.app.all('/nodes/:id', toNode)

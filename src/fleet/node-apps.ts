@@ -87,7 +87,7 @@ export function nodeApps(common: CommonOptions, { nodes, homes, shared, own }: N
   const ofPeer: Answer = async (id, mount, request, env) => {
     const home = homes.live(id)!
     // A peer is asked nothing for a page, nor for a client that may not see it.
-    const isApi = /^\/(api|loki)\//.test(new URL(request.url).pathname.slice(mount.length))
+    const isApi = /^\/(api|loki)\/|^\/mcp$/.test(new URL(request.url).pathname.slice(mount.length))
     const isGranted = isApi && (await grantOf(id, request.headers, env).then(...SUCCEEDED))
     const zone = isGranted ? await homes.zone(id).catch(() => undefined) : undefined
     const app = zone === undefined ? deadOf(id, mount) : liveOf(id, mount, home, zone)

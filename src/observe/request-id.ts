@@ -53,6 +53,12 @@ export function assignId(request: Request, bindings: unknown): ((response: Respo
   }
 }
 
+/** Gives a request that belongs to another one the same id. */
+export function shareId(request: Request, other: Request): void {
+  const known = (request as Named)[KEPT]
+  if (known) (other as Named)[KEPT] = known
+}
+
 /** The id that a request was given; empty if it was given none. */
 export function idOf(request: Request): string {
   return (request as Named)[KEPT]?.id ?? ''

@@ -221,6 +221,7 @@ const PATTERN = object({
   level: textOrNull(),
   first: textOrNull('Time of the first such message, ISO 8601.'),
   last: textOrNull('Time of the last one.'),
+  example: text('The beginning of one of these messages.'),
 })
 const FIELDS = object({
   records: integer('Records looked at.'),

@@ -54,11 +54,6 @@ const READING: Flag[] = [
     list: true,
     help: 'Records whose field has this value; !FIELD:VALUE, FIELD~GLOB and FIELD>NUMBER work, too.',
   },
-  {
-    name: 'pattern',
-    value: 'TEXT',
-    help: 'Records whose message has this pattern, <*> for words that vary.',
-  },
   { name: 'rotated', help: 'Include rotated and compressed files.' },
   ...OUTPUT,
   NODE,
@@ -142,6 +137,13 @@ export const COMMANDS: readonly CommandInfo[] = [
       'nodestate config http://db-4:9000 --at 02:10',
       "nodestate config http://fleet:9000 --compare 'db-*'",
     ],
+  },
+  {
+    name: 'mcp',
+    usage: 'nodestate mcp [URL] [flags]',
+    summary: 'Give an assistant tools that read a node or a fleet, on standard input and output (MCP).',
+    flags: CONNECTION,
+    examples: ['nodestate mcp http://db-4:9000 --token-file token'],
   },
   {
     name: 'completion',

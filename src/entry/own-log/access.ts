@@ -1,3 +1,4 @@
+import { callOf } from '../../mcp/service.ts'
 import { idFields } from '../../observe/request-id.ts'
 import { origin } from './log-line.ts'
 import type { OwnLog } from './own-log.ts'
@@ -32,7 +33,13 @@ export function withAccessLog(
     const done = (response: Response) => {
       const ms = Math.round((performance.now() - start) * 100) / 100
       const name = nameOf(request)
-      const context = { ms, ...(name !== undefined && { client: name }), ...idFields(request) }
+      const tool = callOf(request)?.tool
+      const context = {
+        ms,
+        ...(name !== undefined && { client: name }),
+        ...(tool && { tool }),
+        ...idFields(request),
+      }
       log.info(REQUEST, `${request.method} ${safeTarget(request.url, token)} ${response.status}`, context)
       return response
     }
@@ -48,13 +55,13 @@ export interface TargetOptions {
   longest?: number
 }
 
-/** Path and query of a URL for the log: no token, no value of a parameter that names a secret, not too long. */
+/** Path and query of a URL, or of a path alone, for the log: no token, no value of a parameter that names a secret, not too long. */
 export function safeTarget(
   url: string,
   token: string | null,
   { isSecret = () => false, longest = LONGEST }: TargetOptions = {},
 ): string {
-  const slash = url.indexOf('/', url.indexOf('://') + 3)
+  const slash = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
   let target = slash < 0 ? '/' : url.slice(slash)
   if (target.includes('?')) target = withoutSecretValues(target, isSecret)
   if (token !== null) target = withoutToken(target, token)

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Token } from '../../access/grant.ts'
 import type { TokenSource } from '../../access/guard.ts'
 import { addressOf } from '../../http/peer.ts'
+import { callOf } from '../../mcp/service.ts'
 import { watchBody } from '../../observe/observer.ts'
 import { idFields } from '../../observe/request-id.ts'
 import { type Fetch, safeTarget } from './access.ts'
@@ -28,6 +29,9 @@ interface AuditEntry {
   /** Bytes of the body that were sent; null if they are not known. */
   bytes: number | null
   id: string | null
+  /** The tool that an assistant called, and what it read: paths and queries, without secrets. */
+  tool?: string | null
+  reads?: string[]
 }
 
 export interface AuditOptions {
@@ -51,15 +55,18 @@ export function openAudit(writer: LineWriter, { token, tokens, nameOf }: AuditOp
     const time = new Date().toISOString()
     const address = addressOf(env)
     const write = (status: number, bytes: number | null) => {
+      const call = callOf(request)
+      const target = { isSecret: isSecret(request), longest: LONGEST }
       const entry: AuditEntry = {
         time,
         token: nameOf(request) ?? null,
         address,
         method: request.method,
-        url: safeTarget(request.url, token, { isSecret: isSecret(request), longest: LONGEST }),
+        url: safeTarget(request.url, token, target),
         status,
         bytes,
         id: idFields(request).requestId ?? null,
+        ...(call && { tool: call.tool, reads: call.reads.map((url) => safeTarget(url, token, target)) }),
       }
       lines.write(`${neutral(JSON.stringify(entry))}\n`)
     }

@@ -127,6 +127,11 @@ function worldOf(): World {
     stdout: output(process.stdout),
     stderr: output(process.stderr),
     readFile: (path) => readFile(path, 'utf8'),
+    inputEnd: () =>
+      new Promise((resolve) => {
+        for (const event of ['end', 'close']) process.stdin.once(event, () => resolve())
+        controller.signal.addEventListener('abort', () => resolve())
+      }),
     signal: controller.signal,
   }
 }

@@ -1,5 +1,6 @@
 import { closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type AppOptions, createApp } from '../../app.ts'
@@ -71,6 +72,7 @@ export function compose(
       'usage',
       'Cannot use --tls-client-ca on this runtime: it does not show client certificates; use Node.',
     )
+  if (settings.mcp) refuseMissing('@modelcontextprotocol/server', '--mcp')
   const onlineTime = Date.now()
   const tls = readTls(settings)
   const config = openConfig(settings)
@@ -142,6 +144,7 @@ export function compose(
         allowHosts: settings.allowHost,
         corsOrigins: settings.corsOrigin,
         loki: settings.loki && (async () => (await import('../../loki.ts')).loki),
+        mcp: settings.mcp && (async () => (await import('../../mcp/mcp.ts')).mcp),
         page: settings.page && (async () => (await import('../../page.ts')).page),
         onError(error: unknown, request: Request) {
           const target = safeTarget(request.url, settings.token)
@@ -198,7 +201,7 @@ function welcomeJson(fields: { url: string; version: string; logs: string; confi
  * Preloads what the app would load on first use. A runtime remembers that a module could not be read: if its first use
  * came when no descriptor was left, or while an update replaced the files, it would fail forever.
  */
-async function loadRest({ fleet, peers, peersFrom, join, loki, page }: Settings): Promise<void> {
+async function loadRest({ fleet, peers, peersFrom, join, loki, mcp, page }: Settings): Promise<void> {
   const isFleet = fleet !== null || hasPeers({ peers, peersFrom })
   await Promise.allSettled([
     import('../../routes/query-routes.ts'),
@@ -222,6 +225,7 @@ async function loadRest({ fleet, peers, peersFrom, join, loki, page }: Settings)
     join && import('../../log/joined/log.ts'),
     join && import('../../log/joined/tracker.ts'),
     loki && import('../../loki.ts'),
+    mcp && import('../../mcp/mcp.ts'),
     page && import('../../page.ts'),
     page && import('../../routes/page.ts'),
   ])
@@ -278,6 +282,16 @@ async function readRegular(path: string): Promise<string> {
     return await file.readFile('utf8')
   } finally {
     await file.close()
+  }
+}
+
+/** Refuses to start without an optional package, rather than to fail with the first request that needs it. */
+function refuseMissing(name: string, flag: string): void {
+  try {
+    createRequire(import.meta.url).resolve(name)
+  } catch (error) {
+    const message = `Cannot use ${flag}: its package is not installed; run npm i ${name} beside nodestate.`
+    throw new SettingsError('file', message, { cause: error })
   }
 }
 

@@ -86,6 +86,7 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
       // A request cannot use what another one opened, so each follower polls separately.
       follow: followMillis > 0 && { ...logOptions.follow, maxMillis: followMillis, shared: false },
       loki: settings.loki && (async () => (await import('../../loki.ts')).loki),
+      mcp: settings.mcp && (async () => (await import('../../mcp/mcp.ts')).mcp),
       page: settings.page && (async () => (await import('../../page.ts')).page),
       onError: (error: unknown, request: Request) =>
         log(

@@ -1,5 +1,4 @@
 import type { MessagePattern } from '../../answers.ts'
-import { ANY, wordsOf } from '../pattern/message.ts'
 
 interface Group {
   words: string[]
@@ -7,8 +6,15 @@ interface Group {
   level: string | null
   first: string | null
   last: string | null
+  example: string
 }
 
+/** Words that vary in each message, such as ids. */
+const ANY = '<*>'
+/** Longer messages are grouped by their beginning. */
+const MAX_WORDS = 40
+/** Characters of an example: two thousand of them are kept. */
+const LONGEST_EXAMPLE = 300
 /** Groups that are kept; messages beyond them are not grouped. */
 const MAX_GROUPS = 2000
 /** The share of equal words that makes two messages similar. */
@@ -35,7 +41,8 @@ export class Patterns {
     if (group) join(group, words, time)
     else if (this.#groups < MAX_GROUPS) {
       this.#groups++
-      groups.push({ words, count: 1, level, first: time, last: time })
+      const example = firstLine(message).slice(0, LONGEST_EXAMPLE)
+      groups.push({ words, count: 1, level, first: time, last: time, example })
     }
   }
 
@@ -44,14 +51,34 @@ export class Patterns {
       .flat()
       .sort((a, b) => b.count - a.count)
       .slice(0, most)
-      .map(({ words, count, level, first, last }) => ({
+      .map(({ words, count, level, first, last, example }) => ({
         pattern: words.join(' '),
         count,
         level,
         first,
         last,
+        example,
       }))
   }
+}
+
+/** The words of a message's first line; those with digits vary. */
+function wordsOf(message: string): string[] {
+  const line = firstLine(message).slice(0, 2000)
+  const words = line.split(/\s+/).filter((word) => word !== '')
+  const kept = words.slice(0, MAX_WORDS).map((word) => (/\d/.test(word) ? masked(word) : word))
+  return words.length > MAX_WORDS ? [...kept, '…'] : kept
+}
+
+function firstLine(message: string): string {
+  const lf = message.indexOf('\n')
+  return lf < 0 ? message : message.slice(0, lf)
+}
+
+/** `shard=17,` as `shard=<*>,`: a key and the punctuation around a value stay. */
+function masked(word: string): string {
+  const [, key = '', , end = ''] = /^([A-Za-z_.-]+[=:])?(.*?)([,;:.)\]]*)$/.exec(word) ?? []
+  return `${/\d/.test(key) ? '' : key}${ANY}${end}`
 }
 
 function nearest(groups: readonly Group[], words: readonly string[]): Group | null {

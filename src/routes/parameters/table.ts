@@ -181,17 +181,6 @@ export const PARAMETERS = [
     example: 'shard:17',
   },
   {
-    name: 'pattern',
-    ...FILTER,
-    maxLength: 2500,
-    notEmpty: true,
-    expects: 'a pattern as /api/v1/log/fields has it, such as slow query took <*>',
-    value: 'TEXT',
-    meaning:
-      'Records whose message has this pattern, as [`fields`](#fields-and-patterns) writes it: the words of its first line, and `<*>` for one that varies.',
-    example: 'slow query took <*>',
-  },
-  {
     name: 'before',
     ...CURSOR,
     meaning: 'The page that ends at this cursor; see [Cursors](#cursors).',

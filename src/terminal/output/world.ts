@@ -14,6 +14,8 @@ export interface World {
   /** Whether to show progress while something is awaited. @default true */
   progress?: boolean
   readFile(path: string): Promise<string>
+  /** Resolves when standard input ends or the user presses Ctrl-C. @default there is no input */
+  inputEnd?(): Promise<void>
   /** Aborts when the user presses Ctrl-C. */
   signal: AbortSignal
 }

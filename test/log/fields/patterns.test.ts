@@ -34,7 +34,7 @@ it('has the first and last time in any order of messages', () => {
   for (const i of [5, 9, 1]) patterns.add(`n ${i} done`, null, at(i))
   patterns.add('n 7 done', null, null)
   expect(patterns.top(1)).toEqual([
-    { pattern: 'n <*> done', count: 4, level: null, first: at(1), last: at(9) },
+    { pattern: 'n <*> done', count: 4, level: null, first: at(1), last: at(9), example: 'n 5 done' },
   ])
 })
 
