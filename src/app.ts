@@ -24,7 +24,7 @@ import type { VersionSource } from './node/versions.ts'
 import { checkOptions, type Names } from './options.ts'
 import type { Query } from './routes/parameters/read.ts'
 import { logResources } from './routes/resources.ts'
-import { type Access, type Handler, Routing, type RoutingOptions } from './routing.ts'
+import { type Access, type Handler, type HandOn, Routing, type RoutingOptions } from './routing.ts'
 import type { Store } from './store/store.ts'
 import { VERSION } from './version.ts'
 
@@ -106,6 +106,8 @@ export { SHARED_NAMES }
 export interface Shared {
   access: Access
   limits: ProcessLimits
+  /** Answers about logs where they are, if that is elsewhere. @default they are read from the store */
+  handOn?: HandOn | undefined
 }
 
 /** What one app, or all apps of a fleet, are given: make it once per process. */
@@ -179,7 +181,11 @@ export function createApp(options: AppOptions, shared?: Shared): Hono {
     (await history()).show(request, query),
   )
   for (const name of ['list', 'view', 'histogram', 'fields', 'groups', 'download'] as const) {
-    const answer = (request: Request, query: Query, grant: Grant) => logs(grant.files)[name](request, query)
+    const here = (request: Request, query: Query, grant: Grant) => logs(grant.files)[name](request, query)
+    const handOn = shared?.handOn
+    const answer: typeof here = handOn
+      ? async (...asked) => (await handOn(name, ...asked)) ?? here(...asked)
+      : here
     routing.addQuery(`/api/v1/log/${name}`, 'logs', answer, { max: { size: maxSize } })
   }
   if (options.loki) {

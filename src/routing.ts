@@ -51,6 +51,14 @@ export type Access = (headers: Headers, bindings: unknown) => Grant | Promise<Gr
 /** What a request needs to be answered: a scope, any valid token, or nothing. */
 export type Need = Scope | 'token' | 'nothing'
 export type Handler = (request: Request, grant: Grant) => Response | Promise<Response>
+/** Answers a request about logs elsewhere; null if their store must be read here. */
+export type HandOn = (
+  name: 'list' | 'view' | 'histogram' | 'fields' | 'groups' | 'download',
+  request: Request,
+  query: Query,
+  grant: Grant,
+) => Promise<Response | null>
+
 /** Answers a request; `env` is what the runtime passes beside it. */
 type Answer = (request: Request, env: unknown) => Response | Promise<Response>
 

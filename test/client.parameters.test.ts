@@ -28,7 +28,14 @@ const LOG: Names<LogQuery> = {
   raw: true,
 }
 const VIEW: Names<ViewQuery> = { ...LOG, size: true, lines: true, first: true, before: true, after: true }
-const HISTOGRAM: Names<HistogramQuery> = { ...LOG, buckets: true, step: true, estimate: true, by: true }
+const HISTOGRAM: Names<HistogramQuery> = {
+  ...LOG,
+  buckets: true,
+  step: true,
+  origin: true,
+  estimate: true,
+  by: true,
+}
 const GROUPS: Names<GroupsQuery> = { ...LOG, by: true, of: true, sort: true, limit: true }
 const CONFIG: Names<ConfigQuery> = { detail: true, at: true }
 

@@ -194,6 +194,8 @@ export interface HistogramQuery extends LogQuery {
   buckets?: number | undefined
   /** Buckets of exactly this width: `40s`, or milliseconds. */
   step?: string | number | undefined
+  /** With `step`: an instant at which a bucket begins, in milliseconds since the Unix epoch. */
+  origin?: number | undefined
   /** An estimate from a few samples, quickly. */
   estimate?: boolean | undefined
   /** What the counts are split by. */

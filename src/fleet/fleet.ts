@@ -11,9 +11,11 @@ import { checkOptions, type Names } from '../options.ts'
 import type { Query } from '../routes/parameters/read.ts'
 import { Routing, type RoutingOptions } from '../routing.ts'
 import type { Store } from '../store/store.ts'
+import { countAt, handOnLimits, handOnTo } from './hand-on.ts'
 import { FleetHomes, lokiSources } from './homes.ts'
 import { type CommonOptions, nodeApps, noStore, type SelfOptions } from './node-apps.ts'
 import { FleetNodes, isNodeId, unknownNode } from './nodes.ts'
+import type { Peer } from './peer.ts'
 import { FleetPeers, livingNodes, type PeersSource } from './peers.ts'
 import { besideOwn, selfHome } from './self.ts'
 
@@ -55,6 +57,7 @@ export function createFleet(options: FleetOptions): Hono {
   const observed = store && (options.metrics?.store(store) ?? store)
   const self = own ? selfHome(own, { ...common.facts, onlineTime: clock.now() }) : null
   const living = { peers: new FleetPeers(peers, clock), self }
+  if (options.peers) options.metrics?.peers(() => living.peers.all())
   const nodes = new FleetNodes(observed, {
     include: options.include,
     atOnce: options.limits?.parallelReads,
@@ -63,7 +66,18 @@ export function createFleet(options: FleetOptions): Hono {
     clock,
     living: livingNodes(living),
   })
-  const homes = new FleetHomes(options, shared.limits, living)
+  const { maxSize } = options.limits ?? {}
+  // Which files there are, and how much of them is given, is decided here.
+  const isNarrowed = (options.include ?? []).length > 0 || maxSize !== undefined
+  const handing = { limits: shared.limits, ...handOnLimits(options) }
+  const atPeer = <T>(make: (peer: Peer) => T) => {
+    return (id: string) => {
+      const peer = isNarrowed ? undefined : living.peers.get(id)
+      return peer && make(peer)
+    }
+  }
+  const countThere = atPeer((peer) => countAt(peer, handing))
+  const homes = new FleetHomes(options, shared.limits, { ...living, countAt: countThere })
 
   routing.addQuery('/api/v1/nodes', 'token', async (request, query, grant) => {
     refuseHop(request)
@@ -85,7 +99,6 @@ export function createFleet(options: FleetOptions): Hono {
     const { FleetLogs } = await import('./logs.ts')
     return new FleetLogs({ nodes, homes, options, limits: shared.limits, mostListed: pageNodes ?? PAGE })
   })
-  const { maxSize } = options.limits ?? {}
   for (const name of ['list', 'view', 'histogram', 'fields', 'groups'] as const) {
     const answer = async (request: Request, query: Query, grant: Grant) => {
       refuseHop(request)
@@ -106,7 +119,8 @@ export function createFleet(options: FleetOptions): Hono {
   // Whether the service is ready does not depend on other nodes.
   routing.addService(observed ?? own?.logs ?? noStore())
 
-  const answerNode = nodeApps(common, { nodes, homes, shared, own })
+  const handOn = atPeer((peer) => handOnTo(peer, handing))
+  const answerNode = nodeApps(common, { nodes, homes, shared, own, handOn })
   const toNode = (c: Context): Response | Promise<Response> => {
     const [, above = '', part = '', rest = ''] = /^(.*?\/nodes\/)([^/]+)(.*)$/.exec(c.req.path) ?? []
     const id = decoded(part)

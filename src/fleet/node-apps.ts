@@ -2,7 +2,7 @@ import type { Hono } from 'hono'
 import { type AppOptions, createApp, type sharedOf } from '../app.ts'
 import { BoundedMap } from '../limits/bounded-map.ts'
 import { HomeError } from '../node/home.ts'
-import { newHono } from '../routing.ts'
+import { type HandOn, newHono } from '../routing.ts'
 import { type Store, StoreError } from '../store/store.ts'
 import { type FleetHome, type FleetHomes, KEPT_HOMES } from './homes.ts'
 import type { FleetNodes } from './nodes.ts'
@@ -21,6 +21,8 @@ interface NodeAppsOptions {
   homes: FleetHomes
   shared: ReturnType<typeof sharedOf>
   own: SelfOptions | undefined
+  /** How a peer answers about its own logs; undefined if they are read here. */
+  handOn(id: string): HandOn | undefined
 }
 
 /** An app of a node, at the path where it is mounted. */
@@ -31,12 +33,15 @@ interface NodeApp {
   home: FleetHome | null
   /** Tells the apps of one path apart. @default the copy in the bucket, or the node itself */
   kind?: string
+  /** Answers where its logs are. @default its store is read */
+  handOn?: () => HandOn | undefined
 }
 
 type Answer = (id: string, mount: string, request: Request, env: unknown) => Response | Promise<Response>
 
 /** Answers as the nodes. Their apps are made for the first request to each, at the path where it is mounted. */
-export function nodeApps(common: CommonOptions, { nodes, homes, shared, own }: NodeAppsOptions): Answer {
+export function nodeApps(common: CommonOptions, options: NodeAppsOptions): Answer {
+  const { nodes, homes, shared, own, handOn } = options
   const apps = new BoundedMap<string, { home: FleetHome | null; app: Hono }>(KEPT_HOMES)
   // Only clients with a token learn whether a node exists.
   const grantOf = async (id: string, headers: Headers, bindings: unknown) => {
@@ -44,12 +49,15 @@ export function nodeApps(common: CommonOptions, { nodes, homes, shared, own }: N
     await nodes.require(id, grant)
     return { ...grant, nodes: null }
   }
-  const appOf = ({ id, mount, home, kind = '' }: NodeApp, options: () => AppOptions): Hono => {
+  const appOf = ({ id, mount, home, kind = '', handOn: make }: NodeApp, options: () => AppOptions): Hono => {
     const key = `${kind} ${mount}`
     const known = apps.get(key)
     if (known && known.home === home) return known.app
     const access = (headers: Headers, bindings: unknown) => grantOf(id, headers, bindings)
-    const app = newHono().route(mount, createApp(options(), { limits: shared.limits, access }))
+    const app = newHono().route(
+      mount,
+      createApp(options(), { limits: shared.limits, access, handOn: make?.() }),
+    )
     apps.set(key, { home, app })
     return app
   }
@@ -68,7 +76,7 @@ export function nodeApps(common: CommonOptions, { nodes, homes, shared, own }: N
     })
   }
   const liveOf = (id: string, mount: string, home: FleetHome, zone: string | null) =>
-    appOf({ id, mount, home, kind: `live ${zone}` }, () => ({
+    appOf({ id, mount, home, kind: `live ${zone}`, handOn: () => handOn(id) }, () => ({
       ...common,
       logs: home.logs,
       config: () => home.config(),

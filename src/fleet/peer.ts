@@ -65,6 +65,11 @@ export class Peer implements Home {
     }
   }
 
+  /** Asks whether it lives. */
+  async probe(): Promise<void> {
+    await this.#answer({ path: 'healthz' }, async (answer) => void (await answer.body?.cancel()))
+  }
+
   /** The zone of times in its logs that do not name one; null if the peer does not say. Throws if it does not answer. */
   async zone(): Promise<string | null> {
     if (this.#clock.elapsed() - this.#zoneAt >= ZONE_MS) {
@@ -96,13 +101,21 @@ export class Peer implements Home {
     }
   }
 
-  async #json(request: PeerRequest, signal?: AbortSignal): Promise<unknown> {
+  #json(request: PeerRequest, signal?: AbortSignal): Promise<unknown> {
+    return this.#answer(request, (answer, timer) => this.wire.json(answer, timer, LONGEST_ANSWER), signal)
+  }
+
+  async #answer<T>(
+    request: PeerRequest,
+    take: (answer: Response, timer: AttemptTimer) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
     const timer = new AttemptTimer(this.#clock, signal)
     timer.start(ANSWER_MS)
     try {
       const answer = await this.wire.send(request, timer)
       if (answer.status !== 200) throw await peerError(this.wire, answer, timer)
-      return await this.wire.json(answer, timer, LONGEST_ANSWER)
+      return await take(answer, timer)
     } catch (error) {
       signal?.throwIfAborted()
       if (timer.isLate) throw new StoreError('timeout', 'The peer did not answer in time', { cause: error })

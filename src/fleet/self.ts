@@ -48,7 +48,7 @@ export function besideOwn(fleet: Hono, own: Hono): Hono {
 }
 
 const FLEET = /^\/(nodes(\/.*)?|assets\/.*|api\/v1\/(nodes|config\/compare))?$/
-const EITHER = /^\/api\/v1\/log\/(list|view|histogram|fields)$/
+const EITHER = /^\/api\/v1\/log\/(list|view|histogram|fields|groups)$/
 
 function isAboutNodes(path: string, url: string): boolean {
   return path === '' || FLEET.test(path) || (EITHER.test(path) && searchOf(url).has('node'))

@@ -61,7 +61,7 @@ export interface FollowOptions {
 const KIB = 1024
 const MIB = 1024 * KIB
 const DEFAULT_MEMORY = 2048 * MIB
-const SCAN_MILLIS = 10_000
+export const SCAN_MILLIS = 10_000
 
 /**
  * Divides the memory of a process. The runtime, its code and its garbage take up to 96 MiB. Each concurrent search takes

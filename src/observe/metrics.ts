@@ -7,6 +7,7 @@ import { onRetries } from '../store/remote/retry.ts'
 import type { Store } from '../store/store.ts'
 import { VERSION } from '../version.ts'
 import { configChanged } from './config-changed.ts'
+import { peerMetrics, type WatchedPeer } from './peers.ts'
 import { createRegistry, type Registry, type Sample } from './registry.ts'
 import { observedStore } from './store.ts'
 
@@ -24,6 +25,8 @@ export interface Metrics {
   scans(limit: ScanLimit): void
   /** Shows when the configuration of the node last changed: `read` tells it in milliseconds since the Unix epoch. */
   configChanged(read: () => Promise<number>): void
+  /** Shows how the peers of a fleet are: `peers` tells which there are. */
+  peers(peers: () => readonly WatchedPeer[]): void
   /** A store tried a request again after a failure of this kind. `store` listens to the retries of a bucket by itself. */
   retried(kind: string): void
   /** `GET /metrics`. */
@@ -87,7 +90,7 @@ export function createMetrics({
   }
   registry.gauge('nodestate_scans_running', 'Searches that run.', () => sum('running'))
   registry.gauge('nodestate_scans_waiting', 'Searches that are queued.', () => sum('waiting'))
-  let refresh = async () => {}
+  const refreshes: (() => Promise<void>)[] = []
   let inFlight = 0
   let followers = 0
   registry.gauge('nodestate_http_requests_in_flight', 'Answers that are being made or sent.', () => inFlight)
@@ -111,8 +114,9 @@ export function createMetrics({
     },
     scans: (limit) => void limits.push(new WeakRef(limit)),
     configChanged(read) {
-      refresh = configChanged(registry, read, clock)
+      refreshes.push(configChanged(registry, read, clock))
     },
+    peers: (peers) => void refreshes.push(peerMetrics(registry, peers, clock)),
     retried,
     request(request, route) {
       const start = clock.elapsed()
@@ -146,7 +150,7 @@ export function createMetrics({
       const open = accept.includes('openmetrics') && acceptedTypes(accept).has('application/openmetrics-text')
       const type = open ? 'application/openmetrics-text; version=1.0.0' : 'text/plain; version=0.0.4'
       const isHead = request.method === 'HEAD'
-      if (!isHead) await refresh()
+      if (!isHead) await Promise.all(refreshes.map((refresh) => refresh()))
       // Reading the values begins a new period of those that cover the time since the last scrape.
       return respond(isHead ? null : registry.text(open ? 'openmetrics' : 'prometheus'), {
         'Content-Type': `${type}; charset=utf-8`,

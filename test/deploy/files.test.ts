@@ -187,6 +187,41 @@ describe('compose/compose.yaml', () => {
   })
 })
 
+describe('compose/cluster.yaml', () => {
+  it('runs three nodes that share one settings file, each with its own logs', async () => {
+    const { services, configs } = parseAllDocuments(read('compose/cluster.yaml'), { merge: true })[0]!.toJS()
+    const toml = read(join('compose', configs.cluster.file))
+    for (const n of [1, 2, 3]) {
+      const { command, volumes, ...rest } = services[`state-${n}`]
+      expect(rest).toMatchObject({ read_only: true, cap_drop: ['ALL'], user: '65534:65534' })
+      expect(volumes).toEqual([`logs-${n}:/logs:ro`])
+      const { settings } = await loadSettings({
+        flags: serveFlags(command),
+        env: {},
+        readFile: (path) => (path.endsWith('.toml') ? toml : 'secret'),
+      })
+      expect(settings).toMatchObject({ logs: '/logs', token: 'secret', peerSelf: `db-${n}` })
+      expect(settings.peers.map(([id]) => id)).toContain(settings.peerSelf)
+      for (const [id, url] of settings.peers)
+        expect(Object.keys(services), url).toEqual(expect.arrayContaining([id, new URL(url).hostname]))
+    }
+  })
+})
+
+describe('systemd/cluster.conf', () => {
+  it('is the unit with peers', async () => {
+    const start = (file: string) => /^ExecStart=\/usr\/bin\/nodestate serve (.*)$/m.exec(read(file))![1]!
+    const unit = start('systemd/nodestate.service')
+    expect(start('systemd/cluster.conf').startsWith(unit)).toBe(true)
+    const flags = serveFlags(
+      start('systemd/cluster.conf')
+        .split(' ')
+        .map((word) => (word === '%l' ? 'db-1' : word)),
+    )
+    expect([...flags.keys()]).toEqual(expect.arrayContaining(['settings', 'peer-self', 'peer-token-file']))
+  })
+})
+
 describe('lambda/template.yaml', () => {
   const [document] = parseAllDocuments(read('lambda/template.yaml'))
   const { Properties: properties } = document!.toJS().Resources.Function

@@ -161,6 +161,22 @@ describe.skipIf(kustomize.missing)(
       expect(kind(documents, 'NetworkPolicy').spec.podSelector.matchLabels).toEqual(spec.selector)
     })
 
+    it('cluster: asks the pods of the database, and may reach them', async () => {
+      const documents = render(join(folder, 'cluster'))
+      await lint(documents.filter((document: Yaml) => document.kind === 'Deployment'))
+      const deployment = kind(documents, 'Deployment')
+      const container = containerOf(deployment)
+      const settings = await settingsOf(container, documents)
+      expect(settings).toMatchObject({ fleet: null, token: 'value', peerTokenFile: '/peer/token' })
+      const database = render(join(folder, 'database'))
+      expect(new URL(settings.peersFrom!).hostname.split('.')[0]).toBe(
+        kind(database, 'Service').metadata.name,
+      )
+      expect(container.volumeMounts).toEqual([{ name: 'peer', mountPath: '/peer', readOnly: true }])
+      const policy = documents.find((document: Yaml) => document.metadata.name === 'nodestate-peers')
+      expect(policy.spec.podSelector.matchLabels).toEqual(kind(database, 'Service').spec.selector)
+    })
+
     it('daemonset.yaml: one per host, read-only', async () => {
       const [daemon] = parseAllDocuments(readFileSync(join(folder, 'daemonset.yaml'), 'utf8')).map((each) =>
         each.toJS(),

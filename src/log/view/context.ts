@@ -1,3 +1,4 @@
+import type { LevelHistogram } from '../../answers.ts'
 import { Budget } from '../../limits/budget.ts'
 import type { Clock } from '../../limits/clock.ts'
 import type { ConcurrencyLimit } from '../../limits/concurrency-limit.ts'
@@ -35,7 +36,15 @@ export interface ViewContext {
   parallel?: number
   /** How many logs are merged at most. @default 32 */
   mostSources?: number | undefined
+  /** Counts records where the log is, if that is elsewhere. @default they are read and counted here */
+  countThere?: CountThere | undefined
 }
+
+/** Counts the records that a query of `histogram` selects; null if they must be counted here. */
+export type CountThere = (
+  query: string,
+  signal?: AbortSignal,
+) => Promise<(LevelHistogram & { notes: string[] }) | null>
 
 export function budgetOf({ limits, memory, clock }: ViewContext, signal: AbortSignal | undefined): Budget {
   // Archives are read twice: once for their size, once for their text.

@@ -9,6 +9,8 @@ const SHIPPED = 'Last shipped'
 
 /** A column that no node fills is not shown. */
 const COLUMNS: [name: string, title: string, text: (node: FleetNode) => string][] = [
+  ['State', 'Whether the node answers', liveText],
+  ['Clock', "Its clock against this service's; a timeline depends on it", clockText],
   ['Address', 'The address of the node', ({ node }) => node?.hostIp ?? ''],
   ['Version', 'The version of the database', ({ node }) => node?.version ?? ''],
   ['Errors', 'Errors in its logs during the last hour', ({ errors }) => count(errors)],
@@ -83,10 +85,8 @@ export function Fleet({ nodes, compare, read }: Props) {
                     checked={picked.includes(each.id)}
                     onChange={() => setPicked(toggled(picked, each.id))}
                   />
-                  <a href={`nodes/${encodeURIComponent(each.id)}/`}>{each.node?.hostName || each.id}</a>
-                  {each.node?.hostName && each.node.hostName !== each.id && (
-                    <span class="dim"> {each.id}</span>
-                  )}
+                  <a href={`nodes/${encodeURIComponent(each.id)}/`}>{nameOf(each)}</a>
+                  {nameOf(each) !== each.id && <span class="dim"> {each.id}</span>}
                 </th>
                 {columns.map(([name, , text]) => (
                   <td
@@ -145,7 +145,7 @@ export function FleetLinks({ nodes, own, look, read }: LinksProps) {
               aria-current={each.id === own ? 'page' : undefined}
               onClick={() => hand.leave('carried')}
             >
-              <span class="name">{each.node?.hostName || each.id}</span>
+              <span class="name">{nameOf(each)}</span>
               <span class="age">{each.age === null ? '' : secondsAgo(each.age)}</span>
             </a>
           </li>
@@ -178,6 +178,26 @@ function byTrouble(nodes: FleetNode[]): FleetNode[] {
 function isSilent({ error, age }: FleetNode): boolean {
   return error !== null || (age !== null && age > SILENT)
 }
+
+/** The operator names the peers, whatever they call themselves. */
+function nameOf({ id, node, live }: FleetNode): string {
+  return live === undefined ? node?.hostName || id : id
+}
+
+function liveText({ live, shipped, error }: FleetNode): string {
+  if (live !== false) return live === undefined ? '' : 'answers'
+  return shipped === null && error !== null ? 'does not answer' : 'does not answer; its copy is shown'
+}
+
+/** The clock is known to half a second: what is shown as off is off by more than a second. */
+function clockText({ clock, live }: FleetNode): string {
+  if (clock == null || live !== true) return ''
+  if (Math.abs(clock) <= OFF_MS) return 'in step'
+  const seconds = Math.round(Math.abs(clock) / 1000)
+  return `${count(seconds)} s ${clock > 0 ? 'ahead' : 'behind'}`
+}
+
+const OFF_MS = 1500
 
 function shippedText({ error, age }: FleetNode): string {
   if (error !== null) return error === 'not-asked' ? 'not asked in time' : `cannot be read (${error})`

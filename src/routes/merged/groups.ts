@@ -1,4 +1,3 @@
-import { noteHeader } from '../../http/sliced.ts'
 import { each } from '../../limits/each.ts'
 import { LogError } from '../../log/error.ts'
 import { type CountedGroups, groupsAnswer, groupsOf } from '../../log/groups/count.ts'
@@ -40,6 +39,6 @@ export async function mergedGroups(request: Request, query: Query, route: Merged
   if (missing.length === sources.length)
     throw (missing.find(({ error }) => error instanceof StoreError) ?? missing[0]!).error
   const { body, notes: told } = groupsAnswer({ groups, complete, notes: [...notes] }, wanted)
-  const headers = sourceHeaders({ ...rest, missing: [...rest.missing, ...missing] })
-  return mergedJson(request, body, { ...headers, ...noteHeader(told) }, !clock && complete)
+  const headers = sourceHeaders({ ...rest, missing: [...rest.missing, ...missing] }, told)
+  return mergedJson(request, body, headers, !clock && complete)
 }

@@ -6,12 +6,14 @@ import { type HistogramRequest, histogramOf, histogramRange } from '../../log/hi
 import { bySource, type Missing, type Source } from '../../log/merge/source.ts'
 import { StoreError } from '../../store/store.ts'
 import { explain, histogramRequest } from '../parameters/histogram-request.ts'
+import { filterQuery } from '../parameters/query-text.ts'
 import type { Query } from '../parameters/read.ts'
 import { readViewRequest } from '../parameters/view-request.ts'
 import { type MergedRoute, mergedJson, sourceHeaders } from './route.ts'
 
-/** How many logs are counted at once. */
+/** How many logs are counted at once, here and on their own nodes. */
 const LOGS_AT_ONCE = 2
+const ELSEWHERE_AT_ONCE = 16
 
 /** `GET /api/v1/log/histogram` of several logs: their records over time, by level, log or node. */
 export async function mergedHistogram(request: Request, query: Query, route: MergedRoute): Promise<Response> {
@@ -22,7 +24,7 @@ export async function mergedHistogram(request: Request, query: Query, route: Mer
     throw bad('by', 'is "node"; only a fleet has nodes, so it must be one of level, file')
   if (request.method === 'HEAD') return mergedJson(request, null, {}, false)
   const wanted = { ...histogramRequest(query, asked), rotated: true }
-  const counting = countAll(sources.toSorted(bySource), wanted, { by, route }, request.signal)
+  const counting = countAll(sources.toSorted(bySource), wanted, { by, route, query }, request.signal)
   const { chart, missing } = await counting.catch(explain)
   const { notes = [], ...body } = chart
   const told = sourceHeaders({ ...rest, missing: [...rest.missing, ...missing] }, notes)
@@ -30,17 +32,19 @@ export async function mergedHistogram(request: Request, query: Query, route: Mer
 }
 
 /** The names of the columns are in `levels`, `files` or `nodes`. */
-type MergedHistogram = Omit<Histogram, 'levels'> & Partial<Pick<Histogram, 'levels'>>
+type MergedHistogram = Omit<Histogram, 'levels' | 'notes'> &
+  Partial<Pick<Histogram, 'levels'>> & { notes?: string[] }
 
 async function countAll(
   sources: readonly Source[],
   wanted: HistogramRequest,
-  { by, route }: { by: 'level' | 'file' | 'node'; route: MergedRoute },
+  { by, route, query }: { by: 'level' | 'file' | 'node'; route: MergedRoute; query: Query },
   signal: AbortSignal,
 ): Promise<{ chart: MergedHistogram; missing: Missing[] }> {
   const missing: Missing[] = []
+  const atOnce = sources.every(({ context }) => context.countThere) ? ELSEWHERE_AT_ONCE : LOGS_AT_ONCE
   const forEach = (sources: readonly Source[], work: (source: Source) => Promise<void>) =>
-    each(sources, LOGS_AT_ONCE, async (source) => {
+    each(sources, atOnce, async (source) => {
       try {
         await work(source)
       } catch (error) {
@@ -71,22 +75,37 @@ async function countAll(
   const { levels: _, buckets, ...plan } = layOut({ from, to }, wanted, route.zone)
   const sums = buckets.map(({ time }) => ({ time, counts: columns.names.map(() => 0) }))
   const chart: MergedHistogram = { ...plan, complete: !isCut, ...columns.named, buckets: sums }
-  const notes = new Set<NonNullable<Histogram['notes']>[number]>()
+  const notes = new Set<string>()
   const planned = { ...wanted, step: plan.step, origin: plan.from, range: { from, to } }
   await forEach(counted, async (source) => {
     const request = { ...planned, file: source.file }
-    const found = (await histogramOf(source.context, request, () => false, signal))!
+    const there = await source.context.countThere?.(handedOn(query, request), signal)
+    const found = there ?? (await histogramOf(source.context, request, () => false, signal))!
     for (const note of found.notes ?? []) notes.add(note)
     chart.complete &&= found.complete
     if (found.estimated) chart.estimated = true
     for (const { time, counts } of found.buckets)
       counts.forEach((count, level) => {
-        const bucket = sums[Math.round((time - plan.from) / plan.step)]
-        if (bucket) bucket.counts[columns.of(source, level)]! += count
+        // A log that grew meanwhile has records beyond the chart: as here, they count at its edge.
+        const at = Math.min(Math.max(0, Math.round((time - plan.from) / plan.step)), sums.length - 1)
+        sums[at]!.counts[columns.of(source, level)]! += count
       })
   })
   if (missing.length === sources.length) throw missing[0]!.error
   return { chart: { ...chart, notes: [...notes] }, missing }
+}
+
+/** The same request for one log, to be counted on its own node. */
+function handedOn(query: Query, { file, selection, step, origin, estimate }: HistogramRequest): string {
+  const { since, until } = selection
+  const filters = filterQuery(query)
+  return [
+    `file=${encodeURIComponent(file)}&rotated=true&step=${step}&origin=${origin}`,
+    ...(since === null ? [] : [`since=${new Date(since).toISOString()}`]),
+    ...(until === null ? [] : [`until=${new Date(until).toISOString()}`]),
+    ...(estimate ? ['estimate=true'] : []),
+    ...(filters === '' ? [] : [filters]),
+  ].join('&')
 }
 
 /** The columns of a chart, and which of them a record counts in. */

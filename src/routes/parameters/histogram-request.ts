@@ -13,6 +13,7 @@ export function histogramRequest(query: Query, asked: ViewRequest): HistogramReq
     buckets: query.buckets ?? DEFAULT_BUCKETS,
     estimate: query.estimate,
     step: stepOf(query.step),
+    origin: query.step === undefined ? undefined : query.origin,
   }
 }
 

@@ -21,6 +21,14 @@ export function keptQuery(query: Query): string {
   return pairs.join('&')
 }
 
+/** The filters of a request but for its times, which depend on the clock and the zone of who reads them. */
+export function filterQuery(query: Query): string {
+  const pairs = FILTERS.filter(({ name }) => name !== 'since' && name !== 'until').flatMap(({ name }) =>
+    [query[name as keyof Values] ?? []].flat().map((one) => `${name}=${encodeURIComponent(String(one))}`),
+  )
+  return pairs.join('&')
+}
+
 /** Which records of a log were requested, as text: every filter as given. */
 export function filterKey(query: Query): string {
   return JSON.stringify(FILTERS.map(({ name }) => query[name as keyof Values] ?? null))

@@ -263,6 +263,16 @@ export const PARAMETERS = [
     example: '40s',
   },
   {
+    name: 'origin',
+    on: ['histogram'],
+    role: 'shape',
+    type: 'integer',
+    value: 'MS',
+    meaning:
+      'With `step`: an instant at which a bucket begins, in milliseconds since the Unix epoch. Default: full steps of the wall clock.',
+    example: '1794708600000',
+  },
+  {
     name: 'estimate',
     ...SHAPE,
     on: ['histogram'],
