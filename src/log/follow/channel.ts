@@ -16,6 +16,15 @@ const KEPT_BYTES = 1024 * 1024
 const MAX_PENDING = 16 * 1024 * 1024
 const LF = 10
 
+export interface ChannelOptions {
+  frame: Frame
+  filter: Filter
+  raw: boolean
+  /** The record before the place, which lines that follow may continue. @default they are judged alone */
+  last?: Uint8Array | null | undefined
+  clock: Clock
+}
+
 /**
  * What all followers with the same request receive: each batch is filtered and rendered once. A record is known to be
  * complete when the next one starts; the last one is sent by `flush`, a moment after it arrived.
@@ -51,11 +60,7 @@ export class Channel {
   /** The number of the first batch of the last poll. */
   #polled = 0
 
-  constructor(
-    place: Cursor,
-    pending: Data | null,
-    { frame, filter, raw, clock }: { frame: Frame; filter: Filter; raw: boolean; clock: Clock },
-  ) {
+  constructor(place: Cursor, pending: Data | null, { frame, filter, raw, last, clock }: ChannelOptions) {
     this.place = place
     if (pending) {
       this.#pending.push(pending)
@@ -65,6 +70,7 @@ export class Channel {
     this.#filter = filter
     this.#raw = raw
     this.#clock = clock
+    if (last) this.#judge(last, 0, last.length)
   }
 
   get next(): number {

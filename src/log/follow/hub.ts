@@ -1,5 +1,6 @@
 import { type Clock, every } from '../../limits/clock.ts'
 import { StoreError } from '../../store/store.ts'
+import { lastStart } from '../format/lines.ts'
 import type { Filter } from '../search/filter.ts'
 import type { Cursor } from '../text/cursor.ts'
 import type { ViewContext } from '../view/context.ts'
@@ -33,6 +34,18 @@ export interface Subscription {
 const LINGER = 2000
 /** A record is sent this long after its last line arrived. */
 const FLUSH_MS = 60
+
+const MIB = 1024 * 1024
+/** A longer record is not looked for: lines that continue it are judged alone. */
+const MOST_LOOKED_BACK = 256 * 1024
+
+/** What a channel begins with. */
+interface Before {
+  pending: Data | null
+  last: Uint8Array | null
+}
+
+const NOTHING_BEFORE: Before = { pending: null, last: null }
 
 type LogTracker = Pick<Tracker, 'place' | 'between' | 'before' | 'advance'>
 
@@ -106,10 +119,10 @@ export class Hub {
       await this.#look()
       let channel = this.#channels.get(key)
       if (!channel) {
-        const pending = raw ? null : await this.#unfinishedLine()
+        const { pending, last } = raw ? NOTHING_BEFORE : await this.#before(filter)
         const { place } = this.#tracker
         const start = { ...place, offset: pending?.offset ?? place.offset }
-        channel = new Channel(start, pending, { frame, filter, raw, clock: this.#clock })
+        channel = new Channel(start, pending, { frame, filter, raw, last, clock: this.#clock })
         this.#channels.set(key, channel)
       }
       channel.followers++
@@ -133,18 +146,28 @@ export class Hub {
     await this.#exclusively(() => this.#look())
   }
 
-  /** The last line as far as it was written; null if the last line is complete. */
-  async #unfinishedLine(): Promise<Data | null> {
+  /**
+   * What is before the place: the last line, if it is not complete, and where records are judged the last one, as far as
+   * its lines are complete. Lines that follow belong to them.
+   */
+  async #before({ format, undecided, selection }: Filter): Promise<Before> {
+    const isJudged = !undecided && !selection.isAll
     const { name, id, offset: end } = this.#tracker.place
-    for (let length = 4096; length <= 4 * 1024 * 1024; length *= 8) {
+    for (let length = 4096; length <= 4 * MIB; length *= 8) {
       const before = await this.#tracker.before(length)
-      if (before === null) return null
+      // To begin in the middle of a line would be to send half of it.
+      if (before === null) throw new StoreError('changed', `"${name}" moved while it was read`)
       const cut = before.lastIndexOf(10) + 1
-      if (cut === 0 && before.length < end) continue
+      const isAll = before.length >= end
+      if (cut === 0 && !isAll) continue
+      const start = isJudged ? lastStart(format, before, isAll ? 0 : before.indexOf(10) + 1, cut) : -1
+      if (isJudged && start < 0 && !isAll && length < MOST_LOOKED_BACK) continue
       const bytes = before.slice(cut)
-      return bytes.length === 0 ? null : { kind: 'data', name, id, offset: end - bytes.length, bytes }
+      const pending =
+        bytes.length === 0 ? null : ({ kind: 'data', name, id, offset: end - bytes.length, bytes } as const)
+      return { pending, last: start < 0 ? null : before.slice(start, cut) }
     }
-    return null
+    return NOTHING_BEFORE
   }
 
   async #look(): Promise<void> {

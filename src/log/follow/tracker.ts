@@ -28,6 +28,8 @@ const COARSE_MS = 50
 /** A list of a large directory is made again after this many times what it cost, but no later than this. */
 const LOOK_PER_COST = 30
 const LOOK_MOST_MS = 5000
+/** How long a file that is gone is looked for while the log has none under its own name. */
+const LOST_MS = 5000
 
 /**
  * Follows a log as it grows, through rotations. A renamed file is read to its end before the new one; the rest of a file
@@ -42,6 +44,8 @@ export class Tracker {
   #name: string
   #id: string | null = null
   #offset = 0
+  /** When it was last changed, as far as it was seen. */
+  #modified = 0
   /** The last bytes before the offset. */
   #seen: Uint8Array = new Uint8Array(0)
   /** The version that the store need not send again; undefined while there may be more to read. */
@@ -54,6 +58,8 @@ export class Tracker {
   #moves = true
   /** A newer file that is still empty. */
   #awaited: string | null = null
+  /** Since when neither its file nor one under the log's own name is there. */
+  #lostAt: number | null = null
   /** When the next check for a newer file is due. */
   #lookAt = 0
   /** The state of the directory at the last list, and when it was first and last listed in that state. */
@@ -85,6 +91,7 @@ export class Tracker {
     const got = await files.read(tracker.#name, { suffix: PRINT_READ })
     tracker.#id = got.entry.id ?? null
     tracker.#offset = got.entry.size
+    tracker.#modified = got.entry.modified
     tracker.#seen = await collect(got)
     tracker.#etag = got.entry.etag
     return tracker
@@ -113,8 +120,8 @@ export class Tracker {
 
   /** The bytes right before the place, at most `length`; null when the file is no longer what it was. */
   async before(length: number): Promise<Uint8Array | null> {
-    if (this.#archive) return null
     const from = Math.max(0, this.#offset - length)
+    if (this.#archive) return this.#archive.read(from, this.#offset)
     const got = await this.#files.read(this.#name, { offset: from, length: this.#offset - from })
     const bytes = await collect(got)
     const whole = (got.entry.id ?? null) === this.#id && bytes.length === this.#offset - from
@@ -156,8 +163,9 @@ export class Tracker {
         { ifNoneMatch: this.#etag },
       )
       const bytes = await collect(got)
-      const { id = null, size, etag } = got.entry
+      const { id = null, size, etag, modified } = got.entry
       if (id !== this.#id || size < this.#offset || !equal(bytes.subarray(0, back), this.#seen)) return 'lost'
+      this.#modified = modified
       this.#etag = size === this.#offset - back + bytes.length ? etag : undefined
       if (bytes.length === back) return 'end'
       return this.#move(bytes.subarray(back))
@@ -185,6 +193,7 @@ export class Tracker {
     if (found !== null) {
       if (!this.#renamed && found.name !== this.#name)
         changes.push({ kind: 'rotated', file: this.#name, to: found.name })
+      this.#lostAt = null
       this.#renamed = found.name !== this.#file
       this.#name = found.name
       this.#id = found.entry.id ?? null
@@ -195,6 +204,7 @@ export class Tracker {
     }
     const last = this.#successor(family)
     if (!last) return false
+    this.#lostAt = null
     // The same file was truncated; another one means that the old file is gone, with everything not yet read.
     const truncated = (last.id ?? null) === this.#id && nameOf(family, last, this.#file) === this.#name
     const first = await this.#tolerant(() => this.#start(last, family))
@@ -204,9 +214,16 @@ export class Tracker {
     return true
   }
 
-  /** The file to continue with when the old one is gone; undefined while it is still expected under its name. */
+  /**
+   * The file to continue with when the old one is gone. While the log has no file under its own name, it is undefined for
+   * some seconds: files are moved one after the other.
+   */
   #successor(family: Family): Entry | undefined {
-    return this.#isMissing(family) ? undefined : family.members[lastFor(family, this.#file)]
+    if (!this.#isMissing(family)) return family.members[lastFor(family, this.#file)]
+    const now = this.#clock.elapsed()
+    this.#lostAt ??= now
+    if (now - this.#lostAt < LOST_MS) return undefined
+    return family.members.findLast(({ size, modified }) => size > 0 && modified > this.#modified)
   }
 
   /** Whether the log has no file under its own name at the moment: the writer opens it later. */
@@ -292,6 +309,7 @@ export class Tracker {
     this.#awaited = null
     this.#lookAt = 0
     this.#id = entry.id ?? null
+    this.#modified = entry.modified
     this.#offset = 0
     this.#seen = new Uint8Array(0)
     this.#etag = undefined
