@@ -53,8 +53,13 @@ export async function* followMerged(
   const live = { ...request, live: true, waits: true, cost: writer.cost }
   const opening = await mergePage(known, { ...live, fit }, signal)
   tell?.(opening.missing)
-  yield events ? HELLO : new Uint8Array()
-  for await (const { bytes } of written(opening, known)) yield bytes
+  try {
+    yield events ? HELLO : new Uint8Array()
+    for await (const { bytes } of written(opening, known)) yield bytes
+  } finally {
+    // A client may leave before anything of it is written.
+    opening.release()
+  }
   let cursor = opening.next
   let lostAt = opening.lost.length > 0 ? clock.elapsed() : null
   let pause = limits.poll[0]

@@ -253,8 +253,8 @@ export class Lane {
       const near = this.#way.distanceOf(start, end)
       const isLeftOut = this.#live && end >= series.end && !record.ends
       if (!isLeftOut) this.#add(record, near, format)
-      // Forward, reading ends before a line that is not finished; backward, it begins there.
-      else if (this.#forward) this.#way.endAt(near)
+      // Forward, reading ends before a record that is not finished, or after what was given of it; backward, it begins there.
+      else if (this.#forward) this.#way.endAt(Math.max(near, this.#near))
       else this.#near = near + end - start
     }
     this.isCut = notes.includes('scan-budget') || notes.includes('answer-budget')
