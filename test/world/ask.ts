@@ -1,7 +1,7 @@
 import type { Random } from './kernel/random.ts'
 import { LEVELS, type Level, type Log } from './logs.ts'
 import type { Json } from './plan.ts'
-import type { World } from './world.ts'
+import type { Service, World } from './world.ts'
 
 /** What a reader asks of a log, as data. Members that are null are not asked for. */
 export interface Query {
@@ -100,15 +100,21 @@ export function parametersOf(
 /** How often a client comes back when too many searches are running. */
 const TRIES = 30
 
-/** Sends a request to the app and reads its answer to the end. `path` begins with a slash. */
+interface AskOptions {
+  headers?: Record<string, string> | undefined
+  /** @default the node's own */
+  service?: Service
+}
+
+/** Sends a request to a service and reads its answer to the end. `path` begins with a slash. */
 export async function ask(
   world: World,
   who: string,
   path: string,
-  headers: Record<string, string> = {},
+  { headers = {}, service = world.node }: AskOptions = {},
 ): Promise<Answer> {
   for (let tries = 1; ; tries++) {
-    const answer = await askOnce(world, path, headers)
+    const answer = await askOnce(world, service, path, headers)
     const { status, text, cut, notes } = answer
     const noted = notes.length > 0 ? ` (${notes.join(', ')})` : ''
     const ended = cut === null ? '' : `, cut: ${cut}`
@@ -118,9 +124,14 @@ export async function ask(
   }
 }
 
-async function askOnce(world: World, path: string, headers: Record<string, string>): Promise<Answer> {
+async function askOnce(
+  world: World,
+  { app, root }: Service,
+  path: string,
+  headers: Record<string, string>,
+): Promise<Answer> {
   const from = world.kernel.elapsed()
-  const response = await world.app.fetch(new Request(`http://node${path}`, { headers }))
+  const response = await app.fetch(new Request(`http://node${root}${path}`, { headers }))
   let text = ''
   let cut: string | null = null
   const decoder = new TextDecoder()

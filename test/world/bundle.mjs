@@ -8,33 +8,43 @@ import { build } from 'vite'
 const CONSTANTS = [
   // A search takes 40 MB of address space, and one is kept for the next. In a world, where searches overlap all the
   // time, making another cost more than everything else together.
-  { file: '/src/log/scanner/scanner.ts', from: 'const MAX_IDLE = 1\n', to: 'const MAX_IDLE = 3\n' },
+  { file: 'src/log/scanner/scanner.ts', from: 'const MAX_IDLE = 1', to: 'const MAX_IDLE = 3' },
   // Logs are small here: with segments of a quarter of a MiB, no life would have two.
-  { file: '/src/segment/names.ts', from: 'SMALLEST_SEGMENT = 256 * 1024\n', to: 'SMALLEST_SEGMENT = 1024\n' },
-  { file: '/src/segment/names.ts', from: 'TAIL_BYTES = 64 * 1024\n', to: 'TAIL_BYTES = 512\n' },
+  { file: 'src/segment/names.ts', from: 'SMALLEST_SEGMENT = 256 * 1024', to: 'SMALLEST_SEGMENT = 1024' },
+  { file: 'src/segment/names.ts', from: 'TAIL_BYTES = 64 * 1024', to: 'TAIL_BYTES = 512' },
 ]
 
-const constants = {
-  name: 'constants',
-  enforce: 'pre',
-  transform(code, id) {
-    const own = CONSTANTS.filter(({ file }) => id.endsWith(file))
-    if (own.length === 0) return null
-    return {
-      code: own.reduce((text, { from, to }) => {
-        if (!text.includes(from)) throw new Error(`${id} has changed: adapt test/world/bundle.mjs`)
-        return text.replace(from, to)
-      }, code),
-      map: null,
-    }
-  },
+/** Where a text is in a file, whatever the white space between its words; null unless it is there exactly once. */
+export function placeOf(text, code) {
+  const words = text.trim().split(/\s+/)
+  const pattern = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('\\s+')
+  const found = [...code.matchAll(new RegExp(pattern, 'g'))]
+  return found.length === 1 ? { from: found[0].index, to: found[0].index + found[0][0].length } : null
 }
 
+const edited = (edits) => ({
+  name: 'edited',
+  enforce: 'pre',
+  transform(code, id) {
+    const own = edits.filter(({ file }) => id.endsWith(`/${file}`))
+    if (own.length === 0) return null
+    const result = own.reduce((text, { from, to }) => {
+      const place = placeOf(from, text)
+      if (!place) throw new Error(`${id} has changed: it has no "${from}"`)
+      return text.slice(0, place.from) + to + text.slice(place.to)
+    }, code)
+    return { code: result, map: null }
+  },
+})
+
+const root = resolve(import.meta.dirname, '../..')
+
 /**
- * Bundles the simulator with the sources of a directory into one file, with nothing left that is loaded later: an
- * import that waits for the disk would be a call that no seed decides. Returns the file's address and what removes it.
+ * Bundles the simulator with the sources into one file, with nothing left that is loaded later: an import that waits for
+ * the disk would be a call that no seed decides. `edits` are made in the sources on the way, as `{ file, from, to }`.
+ * Returns the file's address and what removes it.
  */
-export async function bundle(root = resolve(import.meta.dirname, '../..')) {
+export async function bundle(edits = []) {
   const outDir = mkdtempSync(join(tmpdir(), 'nodestate-world-'))
   const at = (path) => join(root, path)
   await build({
@@ -42,7 +52,7 @@ export async function bundle(root = resolve(import.meta.dirname, '../..')) {
     root,
     logLevel: 'warn',
     publicDir: false,
-    plugins: [constants],
+    plugins: [edited([...CONSTANTS, ...edits])],
     resolve: {
       alias: {
         // What is synchronous, and asks neither the machine nor the clock.
@@ -60,7 +70,14 @@ export async function bundle(root = resolve(import.meta.dirname, '../..')) {
       minify: false,
       sourcemap: 'inline',
       target: 'es2023',
-      rolldownOptions: { output: { format: 'es', codeSplitting: false, entryFileNames: 'world.mjs' } },
+      rolldownOptions: {
+        transform: {
+          inject: {
+            DecompressionStream: [at('test/world/bucket/decompression.ts'), 'SynchronousDecompression'],
+          },
+        },
+        output: { format: 'es', codeSplitting: false, entryFileNames: 'world.mjs' },
+      },
     },
   })
   const file = join(outDir, 'world.mjs')

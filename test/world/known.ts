@@ -3,8 +3,14 @@
  * Whoever mends one deletes its line, and what uses it.
  */
 export const KNOWN = {
-  /** A follower with a filter that joins between a line and the next one of its record loses that one. */
-  noTracesForFilters: true,
-  /** Following a file that is empty or not there yet is 501 if its newest rotated file is an archive. */
-  unsupportedBesideArchive: true,
+  /**
+   * A follower of a timeline that finds a new log begins in it by time: of records that a clock wrote after it stepped
+   * back, it misses those that were there when the log was found.
+   */
+  newLogsByTime: true,
+  /**
+   * A follower of a timeline whose place is in an empty file misses what is written, copied and truncated before it looks
+   * again: nothing in the empty file shows it.
+   */
+  emptyPlaces: true,
 }

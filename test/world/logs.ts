@@ -73,6 +73,8 @@ export class Log {
   handle: Handle | null = null
   /** How far the clock of its writer is from that of the world, in milliseconds. */
   shift = 0
+  /** Whether that clock was ever set back. */
+  hasStepped = false
   /** Whether a line is half written. */
   isMidLine = false
   /** The file that its writer has written a whole line to, and when it did so first: before that, it has no format. */

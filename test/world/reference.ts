@@ -28,27 +28,23 @@ export interface Choice {
  * every resource must say.
  */
 export class Reference {
-  readonly #disk: Disk
-  readonly #log: Log
+  readonly #files: Files
 
-  constructor(disk: Disk, log: Log) {
-    this.#disk = disk
-    this.#log = log
+  constructor(files: Files) {
+    this.#files = files
   }
 
   /** The files of the log, oldest first. */
   family(): string[] {
-    const { name } = this.#log
-    const all = this.#disk.all
-    const dated = all.filter((other) => new RegExp(`^${name.replace('.', '\\.')}-\\d+(\\.gz)?$`).test(other))
-    const base = all.includes(name) ? [name] : []
-    return [...dated.sort(), ...numbered(all, name).map((file) => file.name), ...base]
+    return this.#files.names()
   }
 
-  /** The text of a file, or of the log with all its files; null when there is no such file. */
+  /** The text of the newest file, or of the log with all its files; null when there is none under the log's name. */
   text(rotated: boolean): string | null {
-    if (this.#disk.bytesOf(this.#log.name) === null) return null
-    return (rotated ? this.family() : [this.#log.name]).map((name) => this.textOf(name)).join('')
+    const names = this.family()
+    const { own } = this.#files
+    if (!names.includes(own)) return null
+    return (rotated ? names : [own]).map((name) => this.textOf(name)).join('')
   }
 
   /** All records, in the order in which they were written. */
@@ -87,8 +83,45 @@ export class Reference {
 
   /** The text of one of its files. */
   textOf(name: string): string {
-    const bytes = this.#disk.bytesOf(name)!
-    return new TextDecoder().decode(name.endsWith('.gz') ? gunzipSync(bytes) : bytes)
+    return this.#files.textOf(name)
+  }
+}
+
+/** Where the files of a log are. */
+export interface Files {
+  /** The name of the newest one. */
+  readonly own: string
+  /** All names, oldest first. */
+  names(): string[]
+  textOf(name: string): string
+}
+
+/** The files of a log on the disk. */
+export function onDisk(disk: Disk, { name }: Log): Files {
+  return {
+    own: name,
+    names() {
+      const { all } = disk
+      const dated = all.filter((other) =>
+        new RegExp(`^${name.replace('.', '\\.')}-\\d+(\\.gz)?$`).test(other),
+      )
+      const base = all.includes(name) ? [name] : []
+      return [...dated.sort(), ...numbered(all, name).map((file) => file.name), ...base]
+    },
+    textOf(file) {
+      const bytes = disk.bytesOf(file)!
+      return new TextDecoder().decode(file.endsWith('.gz') ? gunzipSync(bytes) : bytes)
+    },
+  }
+}
+
+/** The lives of a log in a home, as its files. Those without text are none. */
+export function inHome(lives: readonly { number: number; text: string }[]): Files {
+  const full = lives.filter(({ text }) => text !== '')
+  return {
+    own: String(full.at(-1)?.number),
+    names: () => full.map(({ number }) => String(number)),
+    textOf: (name) => full.find(({ number }) => String(number) === name)!.text,
   }
 }
 

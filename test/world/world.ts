@@ -1,13 +1,16 @@
 import type { Hono } from 'hono'
 import { type AppOptions, createApp, type Shared, sharedOf } from '../../src/app.ts'
+import { createFleet } from '../../src/fleet/fleet.ts'
 import { loki } from '../../src/loki.ts'
 import { Bucket } from './bucket/bucket.ts'
+import { bucketStore } from './bucket/faces.ts'
 import { Disk } from './disk/disk.ts'
 import { diskStore } from './disk/store.ts'
 import { Kernel } from './kernel/kernel.ts'
 import { Random } from './kernel/random.ts'
 import { Log } from './logs.ts'
 import type { Plan, Step } from './plan.ts'
+import { type Files, onDisk } from './reference.ts'
 
 /** Something that must not be. */
 export class Broken extends Error {
@@ -20,6 +23,17 @@ export class Broken extends Error {
   }
 }
 
+/** Something that answers questions about logs: a node, or a node of a fleet. */
+export interface Service {
+  app: Hono
+  /** What its paths begin with. */
+  root: string
+  /** The files of a log as it should see them. */
+  filesOf(log: Log): Files
+  /** Notes that it may always have. */
+  mayNote?: readonly string[]
+}
+
 /** A world while it happens: what actors act on and rules look at. */
 export class World {
   readonly plan: Plan
@@ -30,6 +44,7 @@ export class World {
   readonly logs: Log[]
   /** The app over the disk. */
   readonly app: Hono
+  readonly node: Service
   /** What broke, first to last. */
   readonly broken: Broken[] = []
   /** What the app reported through `onError`. */
@@ -66,6 +81,19 @@ export class World {
     }
     this.#shared = sharedOf(options)
     this.app = createApp(options, this.#shared)
+    this.node = { app: this.app, root: '', filesOf: (log) => onDisk(this.disk, log) }
+  }
+
+  /** The fleet of all homes in the bucket, with nothing in its memory. */
+  fleet(): Hono {
+    const { settings } = this.plan
+    return createFleet({
+      store: bucketStore(this.kernel, this.bucket, 'fleet'),
+      loki,
+      limits: settings.limits,
+      onError: (error) => this.reported.push(String(error)),
+      clock: this.kernel,
+    })
   }
 
   /** What the app holds of its process. */

@@ -1,13 +1,15 @@
 import { parametersOf, type Query } from '../ask.ts'
-import { KNOWN } from '../known.ts'
-import { LEVELS, type Level, type Line, type Log } from '../logs.ts'
-import type { Step } from '../plan.ts'
-import { isAnswered, newestAt } from '../rules/answers.ts'
+import type { Random } from '../kernel/random.ts'
+import { LEVELS, type Level, type Log } from '../logs.ts'
+import type { Draft, Step } from '../plan.ts'
+import { isAnswered } from '../rules/answers.ts'
+import { FollowedLog } from '../rules/followed.ts'
 import type { World } from '../world.ts'
 import type { Actor } from './actor.ts'
 
 /** One connection: it is cut after `for` milliseconds, or held to the end of the world. */
 interface Follow extends Step {
+  /** Its name, or `*` for all logs as one timeline. */
   log: string
   level: Level | null
   for: number | null
@@ -17,26 +19,18 @@ interface Follow extends Step {
 
 export const FOLLOWERS = 'follower'
 
-/** Clients that follow a log by events, leave, and come back with the id of the last one. */
+/** Clients that follow a log, or all logs, by events, leave, and come back with the id of the last one. */
 export const follower: Actor = {
-  plan({ random, settings, add, moment }) {
+  plan(draft) {
+    const { random, settings } = draft
     for (let i = random.small(0, 4); i > 0; i--) {
       const own = random.split(i)
-      const { name: log, format } = own.pick(settings.logs)
-      const mayFilter = !(KNOWN.noTracesForFilters && format === 'lindb')
-      const level = own.chance(0.3) && mayFilter ? own.pick(LEVELS) : null
-      const times = Array.from({ length: own.small(1, 8) }, () => moment(own)).sort((a, b) => a - b)
-      for (const [n, at] of times.entries()) {
-        const isLast = n === times.length - 1
-        const until = isLast ? null : own.small(0, Math.max(1, times[n + 1]! - at))
-        add(String(i), 'follow', at, {
-          log,
-          level,
-          for: until,
-          pause: own.chance(0.2) ? own.small(1, 200) : 0,
-        })
-      }
+      const log = own.pick(settings.logs).name
+      planOne(draft, own, { name: String(i), log })
     }
+    const merged = random.split('merged')
+    for (let i = merged.chance(0.25) ? merged.small(1, 2) : 0; i > 0; i--)
+      planOne(draft, merged.split(i), { name: `merged-${i}`, log: '*' })
   },
   async act(world, step) {
     const following = world.stateOf(step, () => new Following(world, step as Follow))
@@ -44,25 +38,38 @@ export const follower: Actor = {
   },
 }
 
+function planOne({ add, moment }: Draft, own: Random, { name, log }: { name: string; log: string }): void {
+  const level = own.chance(0.3) ? own.pick(LEVELS) : null
+  const times = Array.from({ length: own.small(1, 8) }, () => moment(own)).sort((a, b) => a - b)
+  for (const [n, at] of times.entries()) {
+    const isLast = n === times.length - 1
+    const until = isLast ? null : own.small(0, Math.max(1, times[n + 1]! - at))
+    const pause = own.chance(0.2) ? own.small(1, 200) : 0
+    add(name, 'follow', at, { log, level, for: until, pause })
+  }
+}
+
 /** What one follower has got so far. */
 export class Following {
   readonly #world: World
-  readonly #log: Log
+  readonly #logs: Log[]
+  readonly #isMerged: boolean
   readonly #who: string
-  readonly #least: number
+  readonly #followed: Map<string, FollowedLog>
   #lastId: string | null = null
-  #last: Line | null = null
-  /** Whether an event said that something was lost. */
-  #isGapped = false
   #isOpen = false
-  /** The beginning of a line, which may stand only before an event that says that the rest is lost. */
-  #fragment: string | null = null
 
   constructor(world: World, step: Follow) {
     this.#world = world
-    this.#log = world.log(step.log)
+    this.#isMerged = step.log === '*'
+    this.#logs = this.#isMerged ? world.logs : [world.log(step.log)]
     this.#who = step.by
-    this.#least = step.level === null ? -1 : LEVELS.indexOf(step.level)
+    const least = step.level === null ? -1 : LEVELS.indexOf(step.level)
+    const broken = (what: string) => world.break('a follower has each line once', `${step.by} ${what}`)
+    const isMerged = this.#isMerged
+    this.#followed = new Map(
+      this.#logs.map((log) => [log.name, new FollowedLog(log, { least, isMerged, broken })]),
+    )
   }
 
   /** Connects, again and again while the answer is an excused problem, and reads until it is time to leave. */
@@ -86,7 +93,8 @@ export class Following {
 
   async #read(step: Follow, signal: AbortSignal): Promise<void> {
     const query: Query = { rotated: false, level: step.level, q: null, since: null, until: null }
-    const parameters = parametersOf(this.#world, this.#log, query, { follow: 'true', lines: 5 })
+    const parameters = parametersOf(this.#world, this.#logs[0]!, query, { follow: 'true', lines: 5 })
+    if (this.#isMerged) parameters.set('file', '*.log')
     while (!signal.aborted) {
       try {
         await this.#readOnce(`/api/v1/log/view?${parameters}`, step, signal)
@@ -114,12 +122,13 @@ export class Following {
       const text = await response.text()
       const notes: string[] = []
       const answer = { status, text, cut: null, headers: response.headers, notes, from, to: kernel.elapsed() }
-      isAnswered(this.#world, this.#log, answer, `${this.#who}, step ${step.id}`)
+      for (const log of this.#isMerged ? [] : this.#logs)
+        isAnswered(this.#world, log, answer, `${this.#who}, step ${step.id}`)
       // The place is gone, and the answer said so: it starts again with what there is.
-      if (status === 410 || status === 400) this.#lastId = this.#last = null
+      if (status === 410 || status === 400) this.#lastId = null
       return
     }
-    if (id === null) this.#last = null
+    if (id === null) for (const followed of this.#followed.values()) followed.begin()
     this.#isOpen = true
     const reader = response.body!.getReader()
     const decoder = new TextDecoder()
@@ -152,52 +161,33 @@ export class Following {
       else if (line.startsWith('event: ')) name = line.slice(7)
       else if (line.startsWith('id: ')) this.#lastId = line.slice(4)
       else if (line !== '' && !/^(:|retry: \d+$)/.test(line))
-        this.#break(`got ${JSON.stringify(line)} in an event`)
+        this.#world.break(
+          'a follower has each line once',
+          `${this.#who} got ${JSON.stringify(line)} in an event`,
+        )
     }
-    const fragment = this.#fragment
-    this.#fragment = null
-    if (name !== null) this.#world.note(`${this.#who} gets ${name} ${data.join('')}`)
-    const isGap = name !== null && name !== 'rotated'
-    // The rest of a line that was being written may be lost, if the next event says so.
-    if (fragment !== null && !isGap) this.#break(`got ${JSON.stringify(fragment)}, which was never written`)
-    if (isGap) this.#isGapped = true
-    else if (name !== null) this.#fragment = fragment
-    else for (const text of data) this.#line(text)
-  }
-
-  /** Rule 3: every line exactly once and in order, or an event before it that says what was lost. */
-  #line(text: string): void {
-    const line = this.#log.lineOf(text)
-    if (!line) {
-      const isEnded = ({ lost, gone }: Line['record']) => lost || gone !== null
-      const isBegun = this.#log.lines.some((one) => isEnded(one.record) && one.text.startsWith(text))
-      if (isBegun) this.#fragment = text
-      else this.#break(`got ${JSON.stringify(text)}, which was never written`)
+    if (name === null) {
+      for (const text of data) this.#line(text)
       return
     }
-    const before = this.#last
-    if (before && line.place <= before.place) this.#break(`got ${text} after ${before.text}`)
-    else if (before && !this.#isGapped) {
-      const skipped = this.#log.lines.slice(before.place + 1, line.place).find((one) => this.#isWanted(one))
-      if (skipped) this.#break(`got ${text} without ${skipped.text}`)
-    }
-    this.#last = line
-    this.#isGapped = false
+    this.#world.note(`${this.#who} gets ${name} ${data.join('')}`)
+    const { file } = JSON.parse(data.join('') || '{}') as { file?: string }
+    for (const [log, followed] of this.#followed)
+      if (!this.#isMerged || file === log) followed.event(name === 'rotated')
   }
 
-  #isWanted({ record }: Line): boolean {
-    return !record.lost && LEVELS.indexOf(record.level) >= this.#least
-  }
-
-  #break(what: string): void {
-    this.#world.break('a follower has each line once', `${this.#who} ${what}`)
+  #line(text: string): void {
+    // In a timeline, each line has the name of its log in front.
+    const [, file, rest] = (this.#isMerged && /^([^\t]*)\t(.*)$/s.exec(text)) || []
+    // A log without a file of its own has the name of its newest one.
+    const name = file?.replace(/(\.log)[-.].*$/, '$1') ?? this.#logs[0]!.name
+    const followed = this.#followed.get(name)
+    if (followed) followed.line(rest ?? text)
+    else this.#world.break('a follower has each line once', `${this.#who} got a line of ${file}`)
   }
 
   /** Once all is calm: it has the newest line. */
   checkEnd(): void {
-    if (!this.#isOpen || !this.#last) return
-    const newest = newestAt(this.#log, Number.POSITIVE_INFINITY)
-    const missing = this.#log.lines.slice(this.#last.place + 1).find((line) => this.#isWanted(line))
-    if (newest && missing && !this.#isGapped) this.#break(`never got ${missing.text}`)
+    if (this.#isOpen) for (const followed of this.#followed.values()) followed.checkEnd()
   }
 }

@@ -6,6 +6,8 @@ interface Trouble extends Step {
   for: number
   /** How far the clock steps, in milliseconds. */
   by_ms: number
+  /** Which part of the calls fails, from 0 to 1. */
+  part: number
 }
 
 /** What goes wrong with the disk and the clock. Trouble of the bucket belongs to the actors that use it. */
@@ -18,13 +20,26 @@ export const trouble: Actor = {
     const directory = random.split('directory')
     if (directory.chance(0.08))
       add('directory', 'deny-all', moment(directory), { for: directory.small(10, 5_000) })
+    const flaky = random.split('flaky')
+    if (flaky.chance(0.15))
+      add('flaky', 'fail', moment(flaky), {
+        for: flaky.small(100, 20_000),
+        part: flaky.pick([0.05, 0.3]),
+      })
     const clock = random.split('clock')
     if (clock.chance(0.2)) add('clock', 'step', moment(clock), { by_ms: clock.small(10, 3_600_000) })
   },
   async act(world, step) {
-    const { for: ms, by_ms: by } = step as Trouble
+    const { for: ms, by_ms: by, part } = step as Trouble
     const name = step.by.split(' ')[1]!
     if (step.does === 'step') return world.kernel.step(by)
+    if (step.does === 'fail')
+      return world.trouble('the disk fails now and then', ms, () => {
+        world.disk.failing = part
+        return () => {
+          world.disk.failing = 0
+        }
+      })
     if (step.does === 'deny')
       return world.trouble(`${name} is denied`, ms, () => {
         const isThere = world.disk.all.includes(name)

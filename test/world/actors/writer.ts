@@ -74,6 +74,7 @@ export const writer: Actor = {
 
 function stepClock(world: World, log: Log, { ms }: Stepping): void {
   log.shift += ms
+  if (ms < 0) log.hasStepped = true
   world.note(`${log.name}: its clock steps by ${ms} ms`)
 }
 

@@ -1,11 +1,12 @@
 import type { Answer, Query } from '../ask.ts'
 import type { Log } from '../logs.ts'
 import type { Choice, Found, Reference } from '../reference.ts'
-import type { World } from '../world.ts'
+import type { Service, World } from '../world.ts'
 
 /** A question in a still moment, and what its answer is compared with. */
 export interface Comparison {
   world: World
+  service: Service
   log: Log
   reference: Reference
   query: Query

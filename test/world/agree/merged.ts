@@ -1,7 +1,7 @@
 import type { Log } from '../logs.ts'
 import { type Found, Reference } from '../reference.ts'
 import { type Comparison, compareRecords, compareTexts, type Kind } from './comparison.ts'
-import { fields, groups, histogram, pages } from './single.ts'
+import { fields, groups, histogram, pages, turned } from './single.ts'
 
 /** A log of a timeline, with what the reference chooses of it. */
 interface Lane {
@@ -11,8 +11,8 @@ interface Lane {
 
 /** The same comparison of all logs as one timeline; null when one of them has no file or no time. */
 function timeline(comparison: Comparison): { lanes: Lane[]; merged: Comparison } | null {
-  const { world, choice, question, differs } = comparison
-  const references = world.logs.map((log) => ({ log, reference: new Reference(world.disk, log) }))
+  const { world, service, choice, question, differs } = comparison
+  const references = world.logs.map((log) => ({ log, reference: new Reference(service.filesOf(log)) }))
   const present = references.filter(({ reference }) => reference.text(false) !== null)
   if (present.some(({ reference }) => reference.records(true).every(({ time }) => time === null))) return null
   const lanes = present.map(({ log, reference }) => ({ log, chosen: reference.chosen(true, choice) }))
@@ -62,6 +62,10 @@ const asMerged =
     if (made) await kind(made.merged)
   }
 
+function areInOrder({ world, service }: Comparison): boolean {
+  return world.logs.every((log) => new Reference(service.filesOf(log)).isInOrder(true))
+}
+
 /** The whole timeline as text: each line has the name of its log and a tab in front. */
 const whole: Kind = async (comparison) => {
   const made = timeline(comparison)
@@ -80,6 +84,7 @@ const whole: Kind = async (comparison) => {
 export const MERGED: Readonly<Record<string, Kind>> = {
   'merged-back': asMerged(pages(true)),
   'merged-forward': asMerged(pages(false)),
+  'merged-turned': asMerged(turned(areInOrder)),
   'merged-whole': whole,
   'merged-histogram': asMerged(histogram({})),
   'merged-estimate': asMerged(histogram({ estimate: 'true' })),

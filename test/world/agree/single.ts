@@ -1,6 +1,6 @@
 import { type Answer, linkOf } from '../ask.ts'
 import { LEVELS } from '../logs.ts'
-import { compareTexts, type Kind } from './comparison.ts'
+import { type Comparison, compareTexts, type Kind } from './comparison.ts'
 
 /** The last lines of the log as they are. */
 const text: Kind = async ({ log, reference, query, lines, get, differs }) => {
@@ -38,6 +38,21 @@ export const pages =
     compare(all.join(''), chosen)
   }
 
+/** Two pages forward, and then back: the page before the second one is the first. */
+export const turned =
+  (isInOrder: (comparison: Comparison) => boolean): Kind =>
+  async (comparison) => {
+    const { chosen, lines, question, get, differs } = comparison
+    if (chosen.length <= lines || !isInOrder(comparison)) return
+    const first = await get(`/api/v1/log/view?${question({ format: 'ndjson', first: lines })}`)
+    const next = first && linkOf(first, 'next')
+    const second = next ? await get(`/api/v1/log/view${next}`) : null
+    const prev = second && linkOf(second, 'prev')
+    const back = prev ? await get(`/api/v1/log/view${prev}`) : null
+    if (first && second && !prev) differs('the second page has none before it')
+    else if (first && back) compareTexts(back.text, first.text, (what) => differs(`turned: ${what}`))
+  }
+
 /** All chosen records as text, from the first to the last. */
 const whole: Kind = async ({ chosen, question, get, differs }) => {
   const answer = await get(`/api/v1/log/view?${question({ download: 'true' })}`)
@@ -47,8 +62,8 @@ const whole: Kind = async ({ chosen, question, get, differs }) => {
 /** The file as it is stored, or a range of its bytes. */
 const download =
   (isPart: boolean): Kind =>
-  async ({ world, log, lines, get, differs }) => {
-    const bytes = world.disk.bytesOf(log.name)!
+  async ({ log, reference, lines, get, differs }) => {
+    const bytes = new TextEncoder().encode(reference.text(false)!)
     const from = Math.min(lines * 7, bytes.length - 1)
     const to = Math.min(from + lines * lines, bytes.length)
     if (isPart && from < 0) return
@@ -59,6 +74,15 @@ const download =
     if (answer.status !== status) differs(`${range} of ${bytes.length} bytes is ${answer.status}`)
     compareTexts(answer.text, new TextDecoder().decode(isPart ? bytes.subarray(from, to) : bytes), differs)
   }
+
+/** A view of all that is chosen, and an export of it, have something to say about the order, or neither has. */
+const notes: Kind = async ({ chosen, question, get, differs }) => {
+  const view = await get(`/api/v1/log/view?${question({ lines: chosen.length + 1, format: 'ndjson' })}`)
+  const whole = await get(`/api/v1/log/view?${question({ download: 'true', format: 'ndjson' })}`)
+  if (!view || !whole) return
+  const [one, other] = [view, whole].map((answer) => answer.notes.filter((note) => note.endsWith('-order')))
+  if (one!.join() !== other!.join()) differs(`the view has the notes ${one}, the export ${other}`)
+}
 
 /** The last lines that fit into a number of bytes. */
 const tail: Kind = async ({ log, reference, query, lines, get, differs }) => {
@@ -155,6 +179,7 @@ export const SINGLE: Readonly<Record<string, Kind>> = {
   records,
   'pages-back': pages(true),
   'pages-forward': pages(false),
+  turned: turned(({ reference }) => reference.isInOrder(true)),
   whole,
   download: download(false),
   range: download(true),
@@ -163,4 +188,5 @@ export const SINGLE: Readonly<Record<string, Kind>> = {
   estimate: histogram({ estimate: 'true' }),
   fields,
   groups,
+  notes,
 }

@@ -47,6 +47,8 @@ export class Disk {
   #used = 0
   /** Bytes that fit. */
   capacity = Number.POSITIVE_INFINITY
+  /** Which part of the app's calls fails, from 0 to 1, as on a network file system. */
+  failing = 0
   /** Whether the directory is there. */
   exists = true
   /** Whether the directory may be listed and its files looked at. */

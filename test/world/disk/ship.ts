@@ -1,4 +1,5 @@
-import { Gunzip, gzipSync } from 'fflate'
+import { constants, gunzipSync } from 'node:zlib'
+import { gzipSync } from 'fflate'
 import { crc32 } from '../../../src/codec/crc32.ts'
 import {
   type Listed,
@@ -61,7 +62,7 @@ export function shipDisk(kernel: Kernel, disk: Disk, random: Random, slowest: nu
         },
         async *inflate(kind) {
           if (kind !== 'gzip') throw new Error('This runtime cannot decompress zstd')
-          yield inflated(await read(0, Number.MAX_SAFE_INTEGER))
+          yield* inflated(await read(0, Number.MAX_SAFE_INTEGER))
         },
         close: () => call(`close ${name}`, () => handle.close()),
       }
@@ -75,21 +76,13 @@ export const native: Native = {
   gzip: async (bytes) => gzipSync(bytes, { level: 1, mtime: 0 }) as Uint8Array<ArrayBuffer>,
 }
 
-/** The text of an archive of one or more members; throws when it is broken or ends early. */
-export function inflated(archive: Uint8Array): Uint8Array {
-  const pieces: Uint8Array[] = []
-  let isComplete = archive.length === 0
-  const stream = new Gunzip((piece, final) => {
-    pieces.push(piece)
-    isComplete = final
-  })
-  stream.push(archive, true)
-  if (!isComplete) throw new Error('The archive ends early')
-  const text = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
-  let at = 0
-  for (const piece of pieces) {
-    text.set(piece, at)
-    at += piece.length
+/** The text of an archive, as zlib's stream gives it: of one that is broken or ends early, all there is, and an error. */
+function* inflated(archive: Uint8Array): Generator<Uint8Array> {
+  if (archive.length === 0) return
+  try {
+    yield gunzipSync(archive)
+  } catch (error) {
+    yield gunzipSync(archive, { finishFlush: constants.Z_SYNC_FLUSH })
+    throw error
   }
-  return text
 }

@@ -44,6 +44,7 @@ export function diskStore(kernel: Kernel, disk: Disk, random: Random, options: D
   const call = <T>(label: string, answer: () => T): Promise<T> =>
     kernel.call(label, latency(label), () => {
       try {
+        if (disk.failing > 0 && random.chance(disk.failing)) throw new DiskError('EIO', label)
         return answer()
       } catch (error) {
         throw toStoreError(error)
@@ -147,6 +148,9 @@ export function diskStore(kernel: Kernel, disk: Disk, random: Random, options: D
             at += bytes.length
             return bytes
           })
+        } catch (error) {
+          close()
+          throw error
         } finally {
           if (--reading === 0 && !isOpen) handle.close()
         }

@@ -1,9 +1,7 @@
-// A test of the test: each patch here undoes one fix, and worlds must notice it. See README.md of the folder above.
-import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+// A test of the test: each fault here undoes one fix, and worlds must notice it. See README.md of the folder above.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { bundle } from '../bundle.mjs'
+import { bundle, placeOf } from '../bundle.mjs'
 import { eachWorld } from '../workers.mjs'
 
 const root = resolve(import.meta.dirname, '../../..')
@@ -12,40 +10,41 @@ const BEGIN = '<!-- faults: npm run simulate -- --faults -->\n'
 const END = '<!-- end of faults -->'
 const HEAD = '| part | fault | broken rule | worlds |\n|---|---|---|---|\n'
 
-/** The faults: `name`, and what the lines before the patch say: `part`, `fault`, `fixed` and `rule`. */
+/** The faults of all files: `name`, `part`, `fault`, `fixed`, `rule`, and the `edits` that undo the fix. */
 export function readFaults() {
-  const files = readdirSync(import.meta.dirname).filter((file) => file.endsWith('.patch'))
-  return files.sort().map((file) => {
-    const path = join(import.meta.dirname, file)
-    const [preamble] = readFileSync(path, 'utf8').split(/^diff --git /m)
-    const members = Object.fromEntries(
-      [...preamble.matchAll(/^(\w+): (.+)$/gm)].map(([, key, value]) => [key.toLowerCase(), value]),
-    )
-    return { name: file.replace(/\.patch$/, ''), path, ...members }
+  const files = readdirSync(import.meta.dirname).filter((file) => file.endsWith('.faults'))
+  return files.sort().flatMap((file) => {
+    const text = readFileSync(join(import.meta.dirname, file), 'utf8')
+    const sections = text.split(/^# /m).slice(1)
+    return sections.map((section) => ({ part: file.replace('.faults', ''), ...parse(section) }))
   })
 }
 
-/** Whether a patch still fits today's sources. */
-export function fits({ path }) {
-  return spawnSync('git', ['apply', '--check', path], { cwd: root }).status === 0
+/** `In` names a file; lines that begin with `-` stand in it, those with `+` take their place. */
+function parse(section) {
+  const [name, ...lines] = section.split('\n')
+  const fault = { name, edits: [] }
+  let file = ''
+  let last = '+'
+  for (const line of lines) {
+    const [, key, value] = /^(\w+): (.+)$/.exec(line) ?? []
+    if (key === 'In') file = value
+    else if (key !== undefined) fault[key.toLowerCase()] = value
+    else if (/^[-+]( |$)/.test(line)) {
+      const sign = line[0]
+      if (sign === '-' && last === '+') fault.edits.push({ file, from: '', to: '' })
+      const edit = fault.edits.at(-1)
+      const part = sign === '-' ? 'from' : 'to'
+      edit[part] = `${edit[part]}\n${line.slice(2)}`.trim()
+      last = sign
+    }
+  }
+  return fault
 }
 
-/** A copy of the sources and the simulator in which one fix is undone. Throws if the patch no longer fits. */
-function undo({ path }) {
-  const folder = mkdtempSync(join(tmpdir(), 'nodestate-fault-'))
-  const remove = () => rmSync(folder, { recursive: true, force: true })
-  try {
-    for (const part of ['src', 'test/world', 'package.json', 'tsconfig.json'])
-      cpSync(join(root, part), join(folder, part), { recursive: true })
-    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-    // Not within a repository, where git would leave out what it does not know.
-    const env = { ...process.env, GIT_CEILING_DIRECTORIES: tmpdir() }
-    execFileSync('git', ['apply', '--whitespace=nowarn', path], { cwd: folder, env, stdio: 'pipe' })
-  } catch (error) {
-    remove()
-    throw error
-  }
-  return { folder, remove }
+/** What of a fault is not in today's sources, or there twice. */
+export function misfits({ edits }) {
+  return edits.filter(({ file, from }) => !placeOf(from, readFileSync(join(root, file), 'utf8')))
 }
 
 /** Undoes each of these fixes, or all, and writes what was found into the table. Returns whether all were noticed. */
@@ -64,10 +63,9 @@ export async function undoFixes(names, options) {
       const { worlds, others } = await look(fault, sound.url, options)
       isFound &&= worlds !== null
       const seen = others.size === 0 ? '' : `; other rules: ${[...others].join(', ')}`
-      console.log(
-        `${fault.name}: ${worlds === null ? `not found in ${options.most}` : `${worlds} worlds`}${seen}`,
-      )
-      writeRow(all, fault, worlds === null ? `not found in ${options.most}` : String(worlds))
+      const found = worlds === null ? `not found in ${options.most}` : String(worlds)
+      console.log(`${fault.name}: ${found}${seen}`)
+      writeRow(all, fault, found)
     }
   } finally {
     sound.remove()
@@ -77,11 +75,9 @@ export async function undoFixes(names, options) {
 
 /** How many worlds it takes until one breaks the rule that the fault is about and, with the fix, breaks none. */
 async function look(fault, soundUrl, { from, most, workers }) {
-  const copy = undo(fault)
   const others = new Set()
-  let faulty = null
+  const faulty = await bundle(fault.edits)
   try {
-    faulty = await bundle(copy.folder)
     const sound = await import(soundUrl)
     for (let next = from; next < from + most; ) {
       const first = await firstBroken(fault, {
@@ -102,8 +98,7 @@ async function look(fault, soundUrl, { from, most, workers }) {
     }
     return { worlds: null, others }
   } finally {
-    faulty?.remove()
-    copy.remove()
+    faulty.remove()
   }
 }
 
@@ -126,12 +121,10 @@ export function readRows() {
   return new Map(rows.slice(1).map((row) => [row.split(' | ')[1], row]))
 }
 
-/** Writes one row; the others stay, without those whose patch is gone. */
+/** Writes one row; the others stay, without those whose fault is gone. */
 function writeRow(faults, { fault, part, rule }, worlds) {
   const rows = readRows().set(fault, `| ${part} | ${fault} | ${rule} | ${worlds} |`)
-  const inOrder = [...faults]
-    .sort((a, b) => a.part.localeCompare(b.part))
-    .flatMap((one) => rows.get(one.fault) ?? [])
+  const inOrder = faults.flatMap((one) => rows.get(one.fault) ?? [])
   const text = readFileSync(TABLE, 'utf8')
   const [before, after] = [text.indexOf(BEGIN) + BEGIN.length, text.indexOf(END)]
   writeFileSync(

@@ -1,12 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { fits, readFaults, readRows } from './faults.mjs'
+import { misfits, readFaults, readRows } from './faults.mjs'
 
 const faults = readFaults()
 
 describe('the faults that worlds must find', () => {
   it.each(faults)('$name says what it is, and fits the sources', (fault) => {
     for (const key of ['part', 'fault', 'fixed', 'rule'] as const) expect(fault[key], key).toMatch(/\w/)
-    expect(fits(fault), 'write the patch again, or delete it if the fault cannot exist any more').toBe(true)
+    expect(fault.edits.length).toBeGreaterThan(0)
+    expect(misfits(fault), 'write the edit again, or delete the fault if it cannot exist any more').toEqual(
+      [],
+    )
+  })
+
+  it('have names of their own', () => {
+    expect(new Set(faults.map(({ name }) => name)).size).toBe(faults.length)
   })
 
   it('are the rows of the table in docs/reliability.md, each found', () => {

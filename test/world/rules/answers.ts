@@ -1,5 +1,4 @@
 import type { Answer } from '../ask.ts'
-import { KNOWN } from '../known.ts'
 import type { Line, Log } from '../logs.ts'
 import type { World } from '../world.ts'
 
@@ -14,8 +13,6 @@ export function isAnswered(world: World, log: Log, answer: Answer, what: string)
   const isMissing = world.disk.inodeOf(log.name) === null || isUnwritten(log, from)
   const isExcused = isRotated || world.troubledIn(from - 1_500, to) || isMissing
   if (status === 400 && /no-(level|time)/.test(answer.text) && isFormless(world, log, answer)) return false
-  const isEmpty = (world.disk.inodeOf(log.name)?.size ?? 0) === 0
-  if (status === 501 && KNOWN.unsupportedBesideArchive && (isEmpty || isRotated)) return false
   if (status === 200 && (cut === null || isExcused)) return cut === null
   if (status === 200) world.break('an answer is whole', `${what} was cut: ${cut}`)
   else if (!(EXCUSED.has(status) && isExcused))

@@ -1,7 +1,8 @@
 import { caughtUp } from './caught-up.ts'
+import { home } from './home.ts'
 import { nothingHeld } from './nothing-held.ts'
 import type { Rule } from './rule.ts'
 import { shipped } from './shipped.ts'
 
 /** Rules about a world as a whole, in the order in which they are checked. */
-export const RULES: readonly Rule[] = [shipped, caughtUp, nothingHeld]
+export const RULES: readonly Rule[] = [shipped, home, caughtUp, nothingHeld]

@@ -1,5 +1,5 @@
 import type { Log, Written } from '../logs.ts'
-import { Reference } from '../reference.ts'
+import { onDisk, Reference } from '../reference.ts'
 import { livesIn, type ShippedLife } from '../ship/lives.ts'
 import { HOME, type Shipping, shippingOf } from '../ship/shipping.ts'
 import type { World } from '../world.ts'
@@ -102,7 +102,7 @@ async function checkVerify(world: World, shipping: Shipping, when: string): Prom
   const expected = world.logs.flatMap((log) => {
     const lives = livesIn(world.bucket, HOME, log.name).filter((life) => !life.hasHole && !life.beginsLate)
     const texts = new Set(lives.map(({ text }) => text))
-    const reference = new Reference(world.disk, log)
+    const reference = new Reference(onDisk(world.disk, log))
     return reference.family().filter((name) => {
       const text = reference.textOf(name)
       return text !== '' && !texts.has(text)

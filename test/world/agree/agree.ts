@@ -1,0 +1,75 @@
+import { type Answer, ask, filtersOf, instantsOf, parametersOf, type Query } from '../ask.ts'
+import type { Log } from '../logs.ts'
+import { type Found, Reference } from '../reference.ts'
+import type { Service, World } from '../world.ts'
+import { type Comparison, compareRecords, type Kind } from './comparison.ts'
+import { LOKI } from './loki.ts'
+import { MERGED } from './merged.ts'
+import { SINGLE } from './single.ts'
+
+export const KINDS: Readonly<Record<string, Kind>> = { ...SINGLE, ...MERGED, ...LOKI }
+
+/** A comparison as data. */
+export interface Asked {
+  /** For messages, such as `agreement 3, step 12`. */
+  who: string
+  kind: string
+  log: Log
+  query: Query
+  lines: number
+}
+
+/** Asks a service in a still moment, and compares what it says with what the reference says. */
+export async function agree(world: World, service: Service, asked: Asked): Promise<void> {
+  const { who, kind, log, query, lines } = asked
+  const reference = new Reference(service.filesOf(log))
+  if (log.lines.length === 0 || reference.text(false) === null) return
+  const instants = instantsOf(world, log, query)
+  const choice = { level: query.level, q: query.q, filters: filtersOf(query), ...instants }
+  const chosen = reference.chosen(query.rotated, choice)
+  const question = (more: Record<string, string | number>) => parametersOf(world, log, query, more).toString()
+  const differs = (what: string) => world.break('all readers agree', `${who} (${kind}): ${what}`)
+  const comparison: Comparison = {
+    world,
+    service,
+    log,
+    reference,
+    query,
+    choice,
+    lines,
+    chosen,
+    question,
+    get: (path, headers) => get(world, { service, who, path, headers, isNothing: chosen.length === 0 }),
+    compare: (ndjson: string, expected: readonly Found[]) => compareRecords(ndjson, expected, differs),
+    differs,
+  }
+  await KINDS[kind]!(comparison)
+}
+
+interface Question {
+  service: Service
+  who: string
+  path: string
+  headers: Record<string, string> | undefined
+  /** Whether nothing was chosen. */
+  isNothing: boolean
+}
+
+/** An answer; null if there is none. A note must be true. */
+async function get(
+  world: World,
+  { service, who, path, headers, isNothing }: Question,
+): Promise<Answer | null> {
+  const answer = await ask(world, who, path, { headers, service })
+  // Small logs fit into every budget, and nothing is damaged: only a clock that stepped is worth a word.
+  const isSteady = world.logs.every((one) => new Reference(service.filesOf(one)).isInOrder(true))
+  const isOdd = (note: string) => (note === 'unknown-field' ? !isNothing : isSteady)
+  const odd = answer.notes.find((note) => !service.mayNote?.includes(note) && isOdd(note))
+  if (answer.status === 200 && odd !== undefined)
+    world.break('a note is true', `${who} got ${odd} for ${path}`)
+  if ([200, 206].includes(answer.status) && answer.cut === null) return answer
+  // A log of which no line was ever complete has no format yet.
+  if (/no-time|no-level/.test(answer.text) && isNothing) return null
+  world.break('all readers agree', `${who} got ${answer.status} ${answer.cut ?? answer.text} for ${path}`)
+  return null
+}

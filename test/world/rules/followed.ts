@@ -1,0 +1,81 @@
+import { KNOWN } from '../known.ts'
+import { LEVELS, type Line, type Log } from '../logs.ts'
+import { newestAt } from './answers.ts'
+
+interface FollowedOptions {
+  /** The lowest level that is wanted. */
+  least: number
+  /** Whether it is followed as a part of a timeline. */
+  isMerged: boolean
+  broken(what: string): void
+}
+
+/** Rule 3: every line of a log exactly once and in order, or an event before it that says that something was lost. */
+export class FollowedLog {
+  readonly #log: Log
+  readonly #least: number
+  readonly #break: (what: string) => void
+  readonly #isMerged: boolean
+  #last: Line | null = null
+  /** Whether an event said that something was lost. */
+  #isGapped = false
+  /** The beginning of a line, which may stand only before an event that says that the rest is lost. */
+  #fragment: string | null = null
+
+  constructor(log: Log, { least, isMerged, broken }: FollowedOptions) {
+    this.#log = log
+    this.#least = least
+    this.#isMerged = isMerged
+    this.#break = broken
+  }
+
+  /** The follower begins with what there is. */
+  begin(): void {
+    this.#last = null
+  }
+
+  /** An event without lines: of a rotation, or of something that was lost. */
+  event(isRotation: boolean): void {
+    if (isRotation) return
+    this.#isGapped = true
+    // The rest of a line that was being written may be lost, if the next event says so.
+    this.#fragment = null
+  }
+
+  line(text: string): void {
+    const fragment = this.#fragment
+    this.#fragment = null
+    if (fragment !== null) this.#break(`got ${JSON.stringify(fragment)}, which was never written`)
+    const line = this.#log.lineOf(text)
+    if (!line) {
+      const isEnded = ({ lost, gone }: Line['record']) => lost || gone !== null
+      const isBegun = this.#log.lines.some((one) => isEnded(one.record) && one.text.startsWith(text))
+      if (isBegun) this.#fragment = text
+      else this.#break(`got ${JSON.stringify(text)}, which was never written`)
+      return
+    }
+    const before = this.#last
+    if (before && line.place <= before.place) this.#break(`got ${text} after ${before.text}`)
+    else if (before && !this.#isGapped) {
+      const skipped = this.#log.lines.slice(before.place + 1, line.place).find((one) => this.#isWanted(one))
+      if (skipped) this.#break(`got ${text} without ${skipped.text}`)
+    }
+    this.#last = line
+    this.#isGapped = false
+  }
+
+  #isWanted({ record }: Line): boolean {
+    const { hasStepped, settings } = this.#log
+    if (KNOWN.newLogsByTime && this.#isMerged && hasStepped) return false
+    if (KNOWN.emptyPlaces && this.#isMerged && settings.rotation === 'copytruncate') return false
+    return !record.lost && LEVELS.indexOf(record.level) >= this.#least
+  }
+
+  /** Once all is calm: it has the newest line. */
+  checkEnd(): void {
+    if (!this.#last) return
+    const newest = newestAt(this.#log, Number.POSITIVE_INFINITY)
+    const missing = this.#log.lines.slice(this.#last.place + 1).find((line) => this.#isWanted(line))
+    if (newest && missing && !this.#isGapped) this.#break(`never got ${missing.text}`)
+  }
+}
