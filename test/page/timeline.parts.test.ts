@@ -294,7 +294,7 @@ describePage(
       await rows.first().filter({ hasText: '12,000' }).waitFor()
       expect(await rows.locator('a').allTextContents()).toEqual(['db-4', 'db-2', 'db-1'])
       expect(await page.locator('.fleet thead th').allTextContents()).toEqual(
-        expect.arrayContaining(['Errors', 'Warnings', 'Last line']),
+        expect.arrayContaining(['Errors, 1 h', 'Warnings, 1 h', 'Last line']),
       )
       await page.context().close()
     })

@@ -1,8 +1,10 @@
 import { useState } from 'preact/hooks'
 import { type Client, type Comparison, ProblemError } from '../../client.ts'
+import { base } from '../base.ts'
+import { clientAt } from '../session/client-at.ts'
 import { Button, Check } from '../ui/controls.tsx'
 import { Failure } from '../ui/failure.tsx'
-import { count, counted } from '../ui/format.ts'
+import { ago, count, counted, moment } from '../ui/format.ts'
 import { useSlow } from '../ui/store.ts'
 import { useLoaded } from '../ui/use-loaded.ts'
 
@@ -59,7 +61,9 @@ export function Compare({ client, nodes, close }: Props) {
           <thead>
             <tr>
               <th scope="col">Setting</th>
-              <th scope="col">Values, and the nodes that have them</th>
+              <th scope="col">Most have</th>
+              <th scope="col">Who differs</th>
+              <th scope="col">Since</th>
             </tr>
           </thead>
           <tbody>
@@ -74,21 +78,28 @@ export function Compare({ client, nodes, close }: Props) {
 }
 
 function Row({ of: { key, values, expected }, total }: { of: Key; total: number }) {
+  const common = values.find(({ nodes }) => nodes.length * 2 > total)
+  const others = values.filter((each) => each !== common)
+  const odd = expected || common === undefined ? [] : others.flatMap(({ nodes }) => nodes)
   return (
     <tr class={expected ? 'dim' : ''}>
       <th scope="row">
         <code>{key}</code>
       </th>
       <td>
+        {common === undefined ? <span class="dim">no value</span> : <ValueText value={common.value} />}
+        {common !== undefined && <span class="dim"> {count(common.nodes.length)} nodes</span>}
+      </td>
+      <td>
         <ul>
-          {values.map(({ value, nodes }) => {
-            const odd = isOdd(values, nodes, total) && !expected
+          {others.map(({ value, nodes }) => {
+            const isOdd = odd.includes(nodes[0]!)
             return (
-              <li key={value ?? ''} class={odd ? 'odd' : ''}>
-                {value === undefined ? <em>not set</em> : <code>{value}</code>}{' '}
+              <li key={value ?? ''} class={isOdd ? 'odd' : ''}>
+                <ValueText value={value} />{' '}
                 <span title={nodes.join(', ')}>
-                  {odd && <span class="sign">differs: </span>}
-                  {nodes.length <= FEW || odd ? (
+                  {isOdd && <span class="sign">differs: </span>}
+                  {nodes.length <= FEW || isOdd ? (
                     nodes.map((id, index) => (
                       <>
                         {index > 0 && ', '}
@@ -104,13 +115,30 @@ function Row({ of: { key, values, expected }, total }: { of: Key; total: number 
           })}
         </ul>
       </td>
+      <td>{odd.length > 0 && odd.length <= FEW && <Since setting={key} nodes={odd} />}</td>
     </tr>
   )
 }
 
-/** A node is odd where more than half of the others agree on another value. */
-function isOdd(values: Key['values'], nodes: string[], total: number): boolean {
-  return nodes.length * 2 < total && values.some((each) => each.nodes.length * 2 > total)
+function ValueText({ value }: { value: string | undefined }) {
+  return value === undefined ? <em>not set</em> : <code>{value}</code>
+}
+
+/** When the nodes that differ last changed a setting, as far as their histories tell. */
+function Since({ setting, nodes }: { setting: string; nodes: string[] }) {
+  const { data } = useLoaded(async (signal) => {
+    const times: number[] = []
+    for (const id of nodes) {
+      const client = clientAt(new URL(`nodes/${encodeURIComponent(id)}/`, base))
+      const found = await client.history({ limit: VERSIONS, signal }).catch(() => null)
+      const version = found?.entries.find(({ changes }) => changes.some((each) => each.key === setting))
+      if (version !== undefined) times.push(version.time)
+    }
+    return times
+  }, `${setting} ${nodes}`)
+  if (data === null || data.length === 0) return <span class="dim">{data === null ? '' : 'not known'}</span>
+  const last = Math.max(...data)
+  return <time title={moment(last)}>{ago(last)}</time>
 }
 
 function summary({ nodes, keys }: Comparison, expected: number): string {
@@ -120,5 +148,7 @@ function summary({ nodes, keys }: Comparison, expected: number): string {
   return `${what} between ${counted(nodes.length, 'node')}`
 }
 
+/** Versions of a configuration that are looked at for the last change of a setting. */
+const VERSIONS = 50
 /** Nodes that are named one by one; more are a number. */
 const FEW = 6

@@ -3,6 +3,7 @@ import { Button } from '../ui/controls.tsx'
 import { Failure } from '../ui/failure.tsx'
 import { ago, bytes, moment } from '../ui/format.ts'
 import { useLoaded } from '../ui/use-loaded.ts'
+import { carryTo, NOTHING, writeLook } from '../url.ts'
 import { changeText } from './change.ts'
 import { ConfigView } from './view.tsx'
 
@@ -50,6 +51,11 @@ export function History({ client, chosen, choose, say }: Props) {
               >
                 Text of this version
               </Button>
+              {version.changes.length > 0 && (
+                <a class="button" href={writeLook(carryTo(NOTHING, ['*'], { time: isoOf(version.time) }))}>
+                  Logs around this change
+                </a>
+              )}
               {own === chosen && <VersionText client={client} time={version.time} say={say} />}
             </li>
           )
@@ -85,4 +91,8 @@ function VersionText({ client, time, say }: { client: Client; time: number; say:
   const { data, error, retry } = useLoaded((signal) => client.config({ at: time, signal }), String(time))
   if (error !== null) return <Failure error={error} remedies={{ retry }} />
   return data === null ? null : <ConfigView text={data.config} title="Text" say={say} />
+}
+
+function isoOf(ms: number): string {
+  return new Date(ms).toISOString()
 }

@@ -1,13 +1,14 @@
 import { useRemembered } from '../ui/store.ts'
 import { toggled } from '../url.ts'
 
-export type PanelTab = 'fields' | 'patterns'
+export const TABS = ['fields', 'patterns', 'groups'] as const
+export type PanelTab = (typeof TABS)[number]
 
 /** How the user likes to read every log; kept in the browser. */
 export function usePreferences() {
   const [wrap, setWrap] = useRemembered('wrap', 'off')
   const [panel, showPanel] = useRemembered('panel', 'off')
-  const tab: PanelTab | null = panel === 'off' ? null : panel === 'patterns' ? 'patterns' : 'fields'
+  const tab: PanelTab | null = panel === 'off' ? null : (TABS.find((each) => each === panel) ?? 'fields')
   return {
     wrap: wrap === 'on',
     toggleWrap: () => setWrap(wrap === 'on' ? 'off' : 'on'),

@@ -54,6 +54,11 @@ export function Stage({ log }: { log: Log }) {
         onCopy={(event) => copyRows(event, reader.current, box.current!)}
       />
       <div class="ring" aria-hidden="true" />
+      {made?.seen != null && !none && (
+        <p class="today">
+          <time>{log.clock.wall(made.seen[0]).slice(0, 10)}</time>
+        </p>
+      )}
       {gone !== null && !none && (
         <p class="gone" role="alert">
           {look.file} is gone: it was deleted or renamed. These are the lines that were loaded before.{' '}

@@ -30,7 +30,7 @@ export function Status({ log }: { log: Log }) {
         </span>
       )}
       {window !== undefined && window.missing.length > 0 && (
-        <span class="bad" role="status">
+        <span class="lacks" role="status" title={window.missing.map(missingText).join(', ')}>
           Missing: {window.missing.map(missingText).join(', ')}
         </span>
       )}

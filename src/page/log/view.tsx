@@ -19,6 +19,8 @@ export function LogView(props: LogProps) {
     'log',
     preferences.wrap && 'wrap',
     log.unfolded && 'unfolded',
+    // Where every row is an error, its edge says enough.
+    /^=?(error|fatal|error,fatal)$/.test(look.level) && !look.all && 'severe',
     ...columns.classes,
     look.columns.length > 0 && !look.message && 'no-m',
   ]

@@ -13,8 +13,8 @@ const COLUMNS: [name: string, title: string, text: (node: FleetNode) => string][
   ['Clock', "Its clock against this service's; a timeline depends on it", clockText],
   ['Address', 'The address of the node', ({ node }) => node?.hostIp ?? ''],
   ['Version', 'The version of the database', ({ node }) => node?.version ?? ''],
-  ['Errors', 'Errors in its logs during the last hour', ({ errors }) => count(errors)],
-  ['Warnings', 'Warnings in its logs during the last hour', ({ warnings }) => count(warnings)],
+  ['Errors, 1 h', 'Errors in its logs during the last hour', ({ errors }) => count(errors)],
+  ['Warnings, 1 h', 'Warnings in its logs during the last hour', ({ warnings }) => count(warnings)],
   ['Last line', 'When its last line was written', ({ lastLine }) => (lastLine == null ? '' : ago(lastLine))],
   [SHIPPED, 'When the node last wrote to the bucket', shippedText],
   ['Not shipped yet', 'Bytes of log on the node that are not in the bucket yet', lagText],
@@ -92,6 +92,7 @@ export function Fleet({ nodes, compare, read }: Props) {
                   <td
                     key={name}
                     class={name === SHIPPED ? 'shipped' : ''}
+                    data-name={name}
                     title={name === SHIPPED ? (each.shipped ?? undefined) : undefined}
                   >
                     {text(each)}

@@ -65,3 +65,17 @@ export function zoneName(minutes: number): string {
   const away = Math.abs(minutes)
   return `UTC${minutes < 0 ? '-' : '+'}${pad(Math.floor(away / 60))}:${pad(away % 60)}`
 }
+
+/** A number of a field as people read it: `1.9 s`, `4.0 KB`, `503`; '' for none. */
+export function quantity(value: number | null, unit: 'ms' | 'bytes' | null): string {
+  if (value === null) return ''
+  if (unit === 'bytes') return bytes(Math.round(value))
+  if (unit === null) return count(rounded(value))
+  const [size, name] = value < 1000 ? [1, 'ms'] : value < 60_000 ? [1000, 's'] : [60_000, 'min']
+  return `${count(rounded(value / size))} ${name}`
+}
+
+/** Three digits are enough to compare. */
+function rounded(value: number): number {
+  return Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3))
+}

@@ -71,6 +71,7 @@ export function Bar({ log }: { log: Log }) {
           onClick={preferences.togglePanel}
         />
         <Button
+          class="bare"
           icon="wrap"
           label="Wrap"
           title="Wrap long lines (w)"
@@ -90,6 +91,7 @@ export function Bar({ log }: { log: Log }) {
         {saving === null ? (
           !isMerged(look) && (
             <Button
+              class="bare"
               icon="save"
               label="Download"
               title="Download the whole file"

@@ -5,6 +5,8 @@ import { namesOf } from './totals.ts'
 import type { Counted } from './use-counts.ts'
 
 interface Drawing {
+  /** Whether records are being counted for longer than a moment. */
+  counting: boolean
   data: Counted | null
   /** The chosen level: those below it are not drawn. */
   level: string
@@ -50,6 +52,10 @@ export function draw(canvas: HTMLCanvasElement, width: number, drawing: Drawing)
   pen.fillStyle = colour('axis')
   pen.fillRect(0, floor, width, 1)
   const { data, drag, hover } = drawing
+  if (data === null && drawing.counting) {
+    pen.fillStyle = hatch(pen, colour('axis'), 7)
+    pen.fillRect(0, TOP, width, floor - TOP)
+  }
   if (data === null || data.to <= data.from) return
   pen.font = `10.5px ${style.fontFamily}`
   const x = (ms: number) => ((ms - data.from) / (data.to - data.from)) * width

@@ -47,6 +47,7 @@ export function HistogramView({ log }: { log: Log }) {
   useEffect(() => {
     if (canvas.current === null || width === 0) return
     draw(canvas.current, width, {
+      counting: slow,
       data,
       level: look.level,
       sources: log.sources,

@@ -4,17 +4,19 @@ import { COLOURS } from '../reader/hits.ts'
 import type { Log } from '../use-log.ts'
 import { inverted, invertedLevel, levelText, termText } from './terms.ts'
 
-/** Every condition but the time range as a chip that can be inverted or removed, and every highlighted text. */
+/** Every condition but the time range and the buttons of levels as a chip that can be inverted or removed, and every highlighted text. */
 export function Chips({ log }: { log: Log }) {
   const { look } = log
   const { apply, highlight } = log.acts
   const { terms } = look
   const box = useToolbar()
-  const none = terms.length + look.marks.length === 0 && look.level === ''
+  // A level and above is a button that is pressed.
+  const exact = look.level.startsWith('=')
+  const none = terms.length + look.marks.length === 0 && !exact
   return (
     <div ref={box} class={none ? 'chips none' : 'chips'} role="toolbar" aria-label="Active filters">
       <ul>
-        {look.level !== '' && (
+        {exact && (
           <Chip
             label={levelText(look.level)}
             invert={() => apply({ level: invertedLevel(look.level) })}

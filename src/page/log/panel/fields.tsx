@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
-import type { LogFields } from '../../../client.ts'
+import type { LogFields, NumberSummary } from '../../../client.ts'
 import { Button } from '../../ui/controls.tsx'
-import { count } from '../../ui/format.ts'
+import { count, quantity } from '../../ui/format.ts'
 import { termOf, type Value, withValue } from '../find/terms.ts'
 import type { Log } from '../use-log.ts'
 
@@ -10,10 +10,12 @@ export interface ListProps {
   data: LogFields
   /** What to narrow the list to, in lower case. */
   needle: string
+  /** Shows the records by the values of a field. */
+  groupBy: (field: string) => void
 }
 
 /** The fields of the records with their most frequent values: a click shows only records with that value. */
-export function FieldList({ log, data, needle }: ListProps) {
+export function FieldList({ log, data, needle, groupBy }: ListProps) {
   const fits = (text: string) => text.toLowerCase().includes(needle)
   const fields = data.fields.flatMap((field) => {
     const values = fits(field.name) ? field.values : field.values.filter(({ value }) => fits(String(value)))
@@ -26,7 +28,7 @@ export function FieldList({ log, data, needle }: ListProps) {
   return (
     <ul class="field-list">
       {fields.map((field) => (
-        <Field key={field.name} log={log} field={field} records={data.records} />
+        <Field key={field.name} log={log} field={field} records={data.records} groupBy={groupBy} />
       ))}
     </ul>
   )
@@ -34,8 +36,15 @@ export function FieldList({ log, data, needle }: ListProps) {
 
 type FieldSummary = LogFields['fields'][number]
 
-function Field({ log, field, records }: { log: Log; field: FieldSummary; records: number }) {
+interface FieldProps extends Pick<ListProps, 'log' | 'groupBy'> {
+  field: FieldSummary
+  records: number
+}
+
+function Field({ log, field, records, groupBy }: FieldProps) {
   const [all, setAll] = useState(false)
+  // Of numbers with many values, the most frequent ones say little.
+  const spread = field.numbers !== undefined && field.values.length >= MANY
   const shown = all ? field.values : field.values.slice(0, FEW)
   const share = records === 0 ? 0 : Math.round((field.count / records) * 100)
   return (
@@ -48,21 +57,47 @@ function Field({ log, field, records }: { log: Log; field: FieldSummary; records
         >
           {field.name}
         </Button>
+        <Button
+          class="quiet small"
+          aria-label={`Group by ${field.name}`}
+          title="Records by the values of this field"
+          onClick={() => groupBy(field.name)}
+        >
+          Group by
+        </Button>
         <span class="dim" title={`${count(field.count)} of ${count(records)} records have it`}>
           {share === 0 ? '< 1' : share} %
         </span>
       </h3>
-      <ul>
+      {field.numbers !== undefined && <Spread numbers={field.numbers} />}
+      <ul hidden={spread}>
         {shown.map((each) => (
           <ValueRow key={String(each.value)} log={log} field={field} counted={each} />
         ))}
       </ul>
-      {field.values.length > FEW && (
+      {field.values.length > FEW && !spread && (
         <Button class="quiet small" aria-expanded={all} onClick={() => setAll(!all)}>
           {all ? 'Fewer' : `${field.values.length - FEW} more`}
         </Button>
       )}
     </li>
+  )
+}
+
+/** How numbers are distributed: half of them are in the dark part, and one in twenty is beyond the light one. */
+function Spread({ numbers: { min, median, p95, max, unit } }: { numbers: NumberSummary }) {
+  const at = (value: number) => (max === min ? 100 : ((value - min) / (max - min)) * 100)
+  return (
+    <div class="spread">
+      <p class="track" aria-hidden="true">
+        <span style={{ width: `${at(p95)}%` }} />
+        <span style={{ width: `${at(median)}%` }} />
+      </p>
+      <p>
+        {quantity(min, unit)} to {quantity(max, unit)}, median {quantity(median, unit)}, p95{' '}
+        {quantity(p95, unit)}
+      </p>
+    </div>
   )
 }
 
@@ -97,3 +132,5 @@ function ValueRow({ log, field, counted }: { log: Log; field: FieldSummary; coun
 }
 
 const FEW = 5
+/** As many values as a field has in an answer at most. */
+const MANY = 10

@@ -9,7 +9,7 @@ import { estimateRow, renderRow } from '../record/rows.ts'
 import { Columns } from './columns.ts'
 import { Hits } from './hits.ts'
 import { isMarkInView, scrollToMark, shownMark } from './mark.ts'
-import { gapBefore, isUnsettled, momentsOf, zoneIn } from './survey.ts'
+import { gapBefore, isUnsettled, momentsOf, timeNear, zoneIn } from './survey.ts'
 import { LogWindow } from './window.ts'
 
 export interface DisplayOptions extends Pick<RowLook, 'gaps' | 'sources' | 'others'> {
@@ -126,6 +126,8 @@ export class Screen {
         const isAtEnd = index + added === items.length
         if (index > 0 && !isAtEnd) this.#shift(firstSeq + index)
         else if (this.columns.measure(items.slice(index, index + added))) this.list.refresh()
+        // What was the first record may be the first of its day.
+        else if (index === 0 && added > 0) this.list.refresh([firstSeq + added])
         if (isAtEnd && this.following && !this.list.stick) this.unseen += added
         this.list.splice(index, removed, added)
         this.changed()
@@ -178,9 +180,21 @@ export class Screen {
       unsettled: isUnsettled(window, seq),
       gaps,
       gap: gaps ? gapBefore(window, seq) : null,
+      day: this.#dayOf(seq),
     })
     if (look.all && hits.isHit(item)) row.classList.add('hit')
     return row
+  }
+
+  /** The day of a record, if the one above it is of another. */
+  #dayOf(seq: number): string | null {
+    const { window } = this
+    const own = timeIn(window.item(seq))
+    const before = seq === window.firstSeq ? null : timeNear(window, seq - 1)
+    if (own === null || before === null) return null
+    const clock = clockOf(this.#options.zone, 0)
+    const [day, last] = [own, before].map((time) => clock.text(time).slice(0, 10))
+    return day === last ? null : day!
   }
 
   /** Characters in a line of the list when lines wrap, otherwise 0. */

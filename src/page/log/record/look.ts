@@ -26,6 +26,8 @@ export interface RowLook {
   others: boolean
   /** Whether this is the first record after the moment up to which every source is complete. */
   unsettled: boolean
+  /** The day that begins with this record, or null. */
+  day: string | null
   /** Whether there is a column for the time since the record above. */
   gaps: boolean
   /** That time in milliseconds, or null. */

@@ -27,6 +27,7 @@ export function renderRow(item: Item, seq: number, look: RowLook): HTMLElement {
   return element(
     'div',
     { class: classes.filter(Boolean).join(' '), role: 'listitem', 'data-seq': seq, 'aria-current': current },
+    ...(look.day === null ? [] : [element('div', 'day', look.day)]),
     element(
       'div',
       'line',
@@ -61,7 +62,7 @@ function valueCell(classes: string, field: string, value: string, ...shown: (Nod
   return element('span', { class: classes, 'data-field': field, 'data-value': value }, ...shown)
 }
 
-/** Month, day and time: the year is in the tooltip, and the day as well where there is little room. */
+/** The time; month and day are for the reader of the text, the year is in the tooltip. A line divides days. */
 function timeCell({ time }: Shown, { clock }: RowLook): HTMLElement {
   if (time === null) return element('span', 't')
   const full = clock.text(time)
