@@ -44,7 +44,7 @@ await inFolder(async (folder) => {
   writeFileSync(join(logs, 'storage.log'), incident(40_000))
   writeFileSync(join(logs, 'storage-2026-11-13T23-59-59.874.log'), incident(6_000))
   writeFileSync(join(logs, 'query-slow.log'), incident(900))
-  writeFileSync(join(logs, 'access.log'), incident(12_000))
+  writeFileSync(join(logs, 'access.log'), requests(12_000))
   const names = ['--host-name', 'db-4.eu-west', '--host-ip', '10.20.0.4', '--node-version', '0.4.1']
   const service = await startService(logs, ['--config', join(folder, 'storage.toml'), ...names])
   const browser = await launchChromium()
@@ -73,6 +73,7 @@ await inFolder(async (folder) => {
       await page.waitForTimeout(600)
       await page.locator('.row .m').first().click()
       await page.getByRole('button', { name: 'Show the lines around it' }).click()
+      await page.locator('.row.hit').first().waitFor()
     })
     await shoot('fields', '#file=storage.log&level=warn', {}, async (page) => {
       await rows(page)
@@ -86,6 +87,16 @@ await inFolder(async (folder) => {
       await page.getByRole('tab', { name: 'Patterns' }).click()
       await page.locator('.patterns').waitFor()
     })
+    await shoot('groups', '#file=access.log', {}, async (page) => {
+      await rows(page)
+      await page.keyboard.press('/')
+      await page.keyboard.type('status>=500 duration>1s')
+      await page.keyboard.press('Enter')
+      await page.keyboard.press('e')
+      await page.getByRole('button', { name: 'Group by path' }).click()
+      await page.locator('.groups').waitFor()
+    })
+    await shoot('timeline', '#file=storage.log&file=query-slow.log&file=access.log', {}, rows)
     await shoot(
       'find',
       '#file=storage.log&q=compaction&mark=Storage&mark=cost',
@@ -99,6 +110,21 @@ await inFolder(async (folder) => {
     service.stop()
   }
 })
+
+/** Requests of a night; those that write fail and are slow when the volume is full. */
+function requests(count) {
+  const paths = ['/api/v1/query', '/api/v1/write', '/api/v1/metadata', '/api/v1/health']
+  let text = ''
+  for (let i = 0; i < count; i++) {
+    const path = paths[(i * 7 + (i >> 3)) % paths.length]
+    const bad = i > count * 0.6 && i < count * 0.64 && (path.endsWith('write') || i % 9 === 0)
+    const duration = bad ? 900 + ((i * 37) % (path.endsWith('write') ? 4000 : 900)) : 3 + ((i * 31) % 240)
+    const time = new Date(Date.UTC(2026, 10, 14) + i * 1200).toISOString()
+    const level = bad ? 'error' : 'info'
+    text += `${JSON.stringify({ time, level, msg: 'request', path, status: bad ? 503 : 200, duration: `${duration}ms` })}\n`
+  }
+  return text
+}
 
 /** A quiet night, then a volume fills up: the warning comes before the errors. */
 function incident(records) {

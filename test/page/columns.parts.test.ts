@@ -66,6 +66,13 @@ describePage(
       await page.context().close()
     })
 
+    it('make their field stand back in the message', async () => {
+      const page = await open('file=access.log&column=status')
+      await page.locator('.row .known').first().waitFor()
+      expect(await page.locator('.row .known').last().textContent()).toMatch(/^"status":\d+$/)
+      await page.context().close()
+    })
+
     it('can stand instead of the message', async () => {
       const page = await open('file=access.log&column=status&column=path&column=duration')
       await page.locator('summary').filter({ hasText: 'Columns' }).click()

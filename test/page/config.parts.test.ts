@@ -119,6 +119,11 @@ describePage(
       await versions.nth(2).getByRole('button', { name: 'Text of this version' }).click()
       await page.locator('.toml').filter({ hasText: 'max-workers = 30' }).waitFor()
       expect(await findings(page)).toEqual([])
+      const around = page.getByRole('link', { name: 'Logs around this change' })
+      expect(await around.count()).toBe(1)
+      expect(decodeURIComponent((await around.getAttribute('href'))!)).toBe(
+        `#file=*&time=${new Date(START + CHANGED * 1000).toISOString()}`,
+      )
       await page.getByRole('button', { name: 'Configuration' }).click()
       await page.getByRole('heading', { name: 'Configuration', exact: true }).waitFor()
       await page.context().close()
@@ -126,12 +131,20 @@ describePage(
 
     it('compares the nodes of a fleet, marks the odd one, and hides what differs on purpose', async () => {
       const page = await open('')
+      const badge = page.locator('.fleet .badge')
+      await badge.waitFor()
+      expect(await badge.getAttribute('title')).toBe('query.max-workers')
+      expect(await page.locator('.fleet tr').filter({ hasText: '1 odd setting' }).textContent()).toContain(
+        'db-4',
+      )
       await page.getByRole('button', { name: 'Compare' }).click()
       const rows = page.locator('.compare tbody tr')
       await rows.first().waitFor()
       expect(await rows.count()).toBe(1)
       expect(await rows.first().textContent()).toContain('query.max-workers')
       expect(await page.locator('.compare .odd').textContent()).toMatch(/64.*differs: .*db-4/)
+      expect(await rows.first().locator('td').first().textContent()).toBe('30 5 nodes')
+      await rows.first().locator('td').last().filter({ hasText: /ago/ }).waitFor()
       await page.getByText('db-9 (no config)').waitFor()
       await page.getByLabel(/show expected differences/i).click()
       await rows.nth(2).waitFor()

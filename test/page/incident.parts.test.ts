@@ -85,7 +85,7 @@ describePage(
       await settled(page)
       await act.click(page.locator('.levels .lv-warn'))
       await row(page, CAUSE).waitFor()
-      expect(await row(page, CAUSE).locator('.f').textContent()).toBe('storage.log')
+      expect(await row(page, CAUSE).locator('.ln').textContent()).toBe('storage.log')
       expect(act.done).toBeLessThanOrEqual(5)
       await page.context().close()
     })
@@ -109,7 +109,7 @@ describePage(
       // 4. Warnings as well.
       await act.click(page.locator('.levels .lv-warn'))
       await row(page, CAUSE).waitFor()
-      expect(await row(page, CAUSE).locator('.n').textContent()).toBe('db-4')
+      expect(await row(page, CAUSE).locator('.nn').textContent()).toBe('db-4')
       expect(act.done).toBeLessThanOrEqual(5)
       await page.context().close()
     })

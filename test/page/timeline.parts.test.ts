@@ -40,7 +40,7 @@ describePage(
       const rows = page.locator('.row .o')
       expect((await rows.allTextContents()).slice(-4)).toEqual(['A', 'B', 'A', 'B'])
       expect(await rows.last().getAttribute('title')).toBe('storage.log')
-      expect((await page.locator('.row .f').allTextContents()).slice(-2)).toEqual([
+      expect((await page.locator('.row .ln').allTextContents()).slice(-2)).toEqual([
         'broker.log',
         'storage.log',
       ])
@@ -65,24 +65,24 @@ describePage(
       await box(page, 'access.log').click()
       await expect.poll(() => hash(page)).not.toContain('access.log')
       await settled(page)
-      expect(new Set(await page.locator('.row .f').allTextContents())).toEqual(
+      expect(new Set(await page.locator('.row .ln').allTextContents())).toEqual(
         new Set(['broker.log', 'storage.log']),
       )
       await box(page, 'access.log').click()
       await expect.poll(() => hash(page)).toContain('access.log')
       await settled(page)
-      expect(new Set(await page.locator('.row .f').allTextContents())).toEqual(
+      expect(new Set(await page.locator('.row .ln').allTextContents())).toEqual(
         new Set(['access.log', 'broker.log', 'storage.log']),
       )
       // A link that hides a log shows its box without a check, which brings it back.
       await page.goto(`${stage.node.url}/#file=broker.log&file=storage.log&file=access.log&hide=access.log`)
       await settled(page)
-      expect(new Set(await page.locator('.row .f').allTextContents())).toEqual(
+      expect(new Set(await page.locator('.row .ln').allTextContents())).toEqual(
         new Set(['broker.log', 'storage.log']),
       )
       await box(page, 'access.log').click()
       await expect.poll(() => hash(page)).not.toContain('hide')
-      await page.locator('.row .f').filter({ hasText: 'access.log' }).first().waitFor()
+      await page.locator('.row .ln').filter({ hasText: 'access.log' }).first().waitFor()
       await page.context().close()
     })
 
@@ -225,7 +225,7 @@ describePage(
       await page.locator('.side .o').first().waitFor()
       await settled(page)
       expect(new Set(await page.locator('.row .o').allTextContents())).toEqual(new Set(['A', 'B']))
-      expect(new Set(await page.locator('.row .n').allTextContents())).toEqual(new Set(['db-1', 'db-4']))
+      expect(new Set(await page.locator('.row .nn').allTextContents())).toEqual(new Set(['db-1', 'db-4']))
       expect(await findings(page)).toEqual([])
       await page.locator('.side').getByRole('checkbox', { name: 'storage.log' }).click()
       await expect.poll(() => hash(page)).toContain('file=broker.log')
@@ -238,7 +238,7 @@ describePage(
       // A link shows the same.
       await page.goto(`${page.url().split('#')[0]}#file=broker.log&node=db-1&node=db-4&hide=db-1&by=node`)
       await settled(page)
-      expect(new Set(await page.locator('.row .n').allTextContents())).toEqual(new Set(['db-4']))
+      expect(new Set(await page.locator('.row .nn').allTextContents())).toEqual(new Set(['db-4']))
       await expect.poll(name).toMatch(/15,000 db-4/)
       await page.context().close()
     })

@@ -227,9 +227,9 @@ describePage(
 
     it('says that a file is binary', async () => {
       const page = await stage.browser.open(`${stage.node.url}/#file=core.bin`)
-      await page.getByText('This is a binary file').waitFor()
+      await page.getByText('This file is not text').waitFor()
       await page.getByRole('button', { name: 'Show it as text anyway' }).click()
-      await page.getByText('This is a binary file').waitFor({ state: 'detached' })
+      await page.getByText('This file is not text').waitFor({ state: 'detached' })
       await page.locator('.row').first().waitFor()
       await page.context().close()
     })

@@ -39,6 +39,7 @@ export function FleetPage({ page, error }: { page: PageProps; error: Error | nul
             <Compare client={client} nodes={look.compare} close={home} />
           ) : nodes !== null ? (
             <Fleet
+              client={client}
               nodes={nodes}
               compare={(compare) => go({ ...NOTHING, compare })}
               read={(ids) => go(carryTo(NOTHING, ['*'], { nodes: ids }))}

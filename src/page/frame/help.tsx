@@ -46,6 +46,11 @@ export function Help({ close }: { close: () => void }) {
         there; with the keyboard, use the arrow keys, Shift and Enter.
       </p>
       <p>
+        The search field understands conditions: <code>status&gt;=500</code>, <code>duration&gt;1s</code>,{' '}
+        <code>path:/x</code>, <code>path~/api/*</code>, <code>level:error</code>, <code>-text</code>,{' '}
+        <code>"two words"</code>, <code>/regex/</code>.
+      </p>
+      <p>
         Everything here comes from an HTTP API, described in{' '}
         <a href={new URL('openapi.json', base).href}>openapi.json</a>.
       </p>

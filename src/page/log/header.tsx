@@ -16,8 +16,8 @@ export function Header({ log }: { log: Log }) {
         {log.sources !== null && <span class="o" />}
         <span class="fold" />
         <span class="t">Time</span>
-        {(log.sources?.nodes.length ?? 0) > 1 && <span class="n">Node</span>}
-        {(log.sources?.files.length ?? 0) > 1 && <span class="f">Log</span>}
+        {(log.sources?.nodes.length ?? 0) > 1 && <span class="nn">Node</span>}
+        {(log.sources?.files.length ?? 0) > 1 && <span class="ln">Log</span>}
         {log.columns.gaps && <span class="d">Since</span>}
         <span class="l">Level</span>
         <span class="s">Source</span>

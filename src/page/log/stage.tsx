@@ -54,11 +54,7 @@ export function Stage({ log }: { log: Log }) {
         onCopy={(event) => copyRows(event, reader.current, box.current!)}
       />
       <div class="ring" aria-hidden="true" />
-      {made?.seen != null && !none && (
-        <p class="today">
-          <time>{log.clock.wall(made.seen[0]).slice(0, 10)}</time>
-        </p>
-      )}
+      {slow && none && busy === 'open' && <div class="skeleton" aria-hidden="true" />}
       {gone !== null && !none && (
         <p class="gone" role="alert">
           {look.file} is gone: it was deleted or renamed. These are the lines that were loaded before.{' '}
@@ -71,8 +67,15 @@ export function Stage({ log }: { log: Log }) {
       )}
       {binary && !none && !anyway && (
         <div class="over cover" role="status">
-          <p class="title">This is a binary file</p>
-          <p>Its bytes are not text. Download it to open it with a program that knows its format.</p>
+          <p class="title">This file is not text</p>
+          <p>It is a binary file. Download it to open it with a program that knows its format.</p>
+          <Button
+            class="primary"
+            icon="save"
+            onClick={() => document.querySelector<HTMLElement>('[data-download]')?.click()}
+          >
+            Download it
+          </Button>
           <Button onClick={() => setAnyway(true)}>Show it as text anyway</Button>
         </div>
       )}

@@ -39,6 +39,11 @@ export function Status({ log }: { log: Log }) {
         <kbd>/</kbd> find <kbd>n</kbd>
         <kbd>N</kbd> {isFiltered(look) ? 'matches' : 'errors'} <kbd>f</kbd> follow <kbd>?</kbd> keys
       </span>
+      {reader?.seen != null && (
+        <time class="today" title="The day at the top of the list">
+          {clock.wall(reader.seen[0]).slice(0, 10)}
+        </time>
+      )}
       {reader?.columns.filled.has('t') && (
         <select
           class="zone"

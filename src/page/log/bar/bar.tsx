@@ -93,6 +93,7 @@ export function Bar({ log }: { log: Log }) {
             <Button
               class="bare"
               icon="save"
+              data-download
               label="Download"
               title="Download the whole file"
               onClick={() => void start(name, (signal) => client.download(name, { signal }), file?.size)}

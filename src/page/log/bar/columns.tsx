@@ -7,8 +7,8 @@ import type { Log } from '../use-log.ts'
 const COLUMNS: [name: string, label: string][] = [
   ['t', 'Time'],
   ['d', 'Time since the record above'],
-  ['n', 'Node'],
-  ['f', 'Log'],
+  ['nn', 'Node'],
+  ['ln', 'Log'],
   ['l', 'Level'],
   ['s', 'Source'],
   ['g', 'Tags'],
@@ -19,7 +19,7 @@ export function ColumnsMenu({ log }: { log: Log }) {
   const { look, columns, acts } = log
   const filled = log.made?.columns.filled
   const { nodes = [], files = [] } = log.sources ?? {}
-  const one = (name: string) => (name === 'n' && nodes.length < 2) || (name === 'f' && files.length < 2)
+  const one = (name: string) => (name === 'nn' && nodes.length < 2) || (name === 'ln' && files.length < 2)
   const shown = COLUMNS.filter(
     ([name]) => name === 'c' || (filled?.has(name === 'd' ? 't' : name) && !one(name)),
   )

@@ -40,7 +40,7 @@ export function renderRow(item: Item, seq: number, look: RowLook): HTMLElement {
       placeCell(shown, look),
       tagsCell(shown, look),
       ...look.fields.map((field) => fieldCell(record, field, look)),
-      messageCell(shown, look),
+      messageCell(shown, record, look),
     ),
     ...(look.open ? [renderDetails(record, look)] : []),
   )
@@ -86,8 +86,8 @@ function sourceCell(shown: Shown, sources: Sources): HTMLElement {
 function originCells({ node = '', file = '' }: Shown, { nodes, files, alone }: Sources): HTMLElement[] {
   const cell = (name: string, text: string) => element('span', { class: name, title: text }, text)
   return [
-    ...(nodes.length > 1 ? [cell('n', node)] : []),
-    ...(files.length > 1 ? [cell('f', file || alone)] : []),
+    ...(nodes.length > 1 ? [cell('nn', node)] : []),
+    ...(files.length > 1 ? [cell('ln', file || alone)] : []),
   ]
 }
 
@@ -118,22 +118,49 @@ function fieldCell(record: Shown, { name, chars, numeric }: FieldColumn, look: R
   return cell
 }
 
-function messageCell(shown: Shown, look: RowLook): HTMLElement {
-  const message = element('span', 'm', clipped(shown.message, look))
+function messageCell(shown: Shown, record: Shown, look: RowLook): HTMLElement {
+  const isShort = shown.message.length <= LONG && look.fields.length > 0
+  const said = isShort ? fainter(shown.message, record, look) : clipped(shown.message, look)
+  const message = element('span', 'm', said)
   if (shown.context !== null && !look.open) {
     const context = clip(contextText(shown.context, shown.raw, shown.message), CONTEXT)
-    message.append(element('span', 'c', styled(` ${context}`, look.marks)))
+    message.append(element('span', 'c', fainter(` ${context}`, record, look)))
   }
   // Inside the message's cell, so that a stack trace is below it whatever columns there are.
   if (shown.rest.length > 0) message.append(renderRest(shown, look))
   return message
 }
 
+/** A text in which what the columns show already stands back. */
+function fainter(text: string, record: Shown, { fields, marks }: RowLook): DocumentFragment {
+  const out = document.createDocumentFragment()
+  const known = fields.flatMap(({ name }) => spelled(text, name, valuesOf(record, name)[0] ?? ''))
+  let at = 0
+  for (const { from, to } of known.sort((a, b) => a.from - b.from)) {
+    if (from < at) continue
+    out.append(styled(text.slice(at, from), marks))
+    out.append(element('span', 'known', styled(text.slice(from, to), marks)))
+    at = to
+  }
+  out.append(styled(text.slice(at), marks))
+  return out
+}
+
+/** Where a text has a field: with its name, as JSON or otherwise, or only its value if that is not too short. */
+function spelled(text: string, name: string, value: string): { from: number; to: number }[] {
+  if (value === '') return []
+  const ways = [`"${name}":"${value}"`, `"${name}":${value}`, `${name}="${value}"`, `${name}=${value}`]
+  const way = [...ways, ...(value.length > 2 ? [value] : [])].find((each) => text.includes(each))
+  if (way === undefined) return []
+  const from = text.indexOf(way)
+  return [{ from, to: from + way.length }]
+}
+
 /** What a record has for each column that needs room only where it is filled. */
 export const COLUMNS: Record<string, (shown: Shown) => string> = {
   t: ({ time }) => time ?? '',
-  n: ({ node }) => node ?? '',
-  f: ({ file }) => file ?? '',
+  nn: ({ node }) => node ?? '',
+  ln: ({ file }) => file ?? '',
   l: ({ level }) => level ?? '',
   s: ({ source }) => source.slice(source.lastIndexOf('/') + 1),
   g: ({ tags, raw }) => tagsText(tags, raw).join(' '),
