@@ -106,7 +106,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['log/write/bytes', ['json-value.ts', 'line-out.ts', 'words.ts']],
   ['log/write', ['record.ts', 'write.ts']],
   ['log/regex', ['dfa.ts', 'spans.ts']],
-  ['log/pattern', ['pattern.ts', 'literal.ts']],
+  ['log/pattern', ['pattern.ts', 'literal.ts', 'message.ts']],
   ['log/selection.ts', ['selection.ts']],
   ['log/where', ['compare.ts', 'where.ts']],
   ['log/numbers', ['numbers.ts']],

@@ -23,6 +23,7 @@ const LOG: Names<LogQuery> = {
   not: true,
   notregex: true,
   where: true,
+  pattern: true,
   rotated: true,
   ansi: true,
   raw: true,

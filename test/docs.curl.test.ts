@@ -114,6 +114,7 @@ const EXPECTED: [part: string, check: (out: string) => void][] = [
   ['since=02:10&until=02:15', (out) => expect(out).toBe(line(night, 'ERROR', 'it went wrong'))],
   ['since=15m&level=warn', (out) => expect(out.split('\n').length).toBe(3)],
   ['q=slow query', (out) => expect(out).toBe(line(now - 60_000, 'WARN', 'slow query took 12345ms'))],
+  ['pattern=slow', (out) => expect(out).toBe(line(now - 60_000, 'WARN', 'slow query took 12345ms'))],
   ['regex=', (out) => expect(out).toBe(line(now - 60_000, 'WARN', 'slow query took 12345ms'))],
   ['broker.log.2.gz', (out) => expect(out).toMatch(/old 299\n$/)],
   ['lines=100000', (out) => expect(out.split('\n').length).toBe(300 + 301 + 302 + 1)],

@@ -77,6 +77,8 @@ export interface LogQuery {
   notregex?: string | readonly string[] | undefined
   /** Records whose field has this value: `shard:17`, `!shard:17` for the others, `path~/api/*`, `status>=500`. */
   where?: string | readonly string[] | undefined
+  /** Records whose message has this pattern, as `fields` writes it: `slow query took <*>`. */
+  pattern?: string | undefined
   /** The file together with its rotated predecessors. */
   rotated?: boolean | undefined
   /** Records whose message has ANSI colours also have the coloured message, as `ansi`. */

@@ -54,6 +54,11 @@ const READING: Flag[] = [
     list: true,
     help: 'Records whose field has this value; !FIELD:VALUE, FIELD~GLOB and FIELD>NUMBER work, too.',
   },
+  {
+    name: 'pattern',
+    value: 'TEXT',
+    help: 'Records whose message has this pattern, <*> for words that vary.',
+  },
   { name: 'rotated', help: 'Include rotated and compressed files.' },
   ...OUTPUT,
   NODE,

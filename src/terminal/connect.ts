@@ -75,6 +75,7 @@ export function filtersOf(given: CommandLine): Omit<LogQuery, 'file'> {
     not: given.flags.get('not'),
     notregex: given.flags.get('not-regex'),
     where: given.flags.get('where'),
+    pattern: one('pattern'),
     rotated: given.flags.has('rotated') || undefined,
   }
 }

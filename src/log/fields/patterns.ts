@@ -1,4 +1,5 @@
 import type { MessagePattern } from '../../answers.ts'
+import { ANY, wordsOf } from '../pattern/message.ts'
 
 interface Group {
   words: string[]
@@ -9,10 +10,6 @@ interface Group {
   example: string
 }
 
-/** Words that vary in each message, such as ids. */
-const ANY = '<*>'
-/** Longer messages are grouped by their beginning. */
-const MAX_WORDS = 40
 /** Characters of an example: two thousand of them are kept. */
 const LONGEST_EXAMPLE = 300
 /** Groups that are kept; messages beyond them are not grouped. */
@@ -41,7 +38,7 @@ export class Patterns {
     if (group) join(group, words, time)
     else if (this.#groups < MAX_GROUPS) {
       this.#groups++
-      const example = firstLine(message).slice(0, LONGEST_EXAMPLE)
+      const example = message.split('\n', 1)[0]!.slice(0, LONGEST_EXAMPLE)
       groups.push({ words, count: 1, level, first: time, last: time, example })
     }
   }
@@ -60,25 +57,6 @@ export class Patterns {
         example,
       }))
   }
-}
-
-/** The words of a message's first line; those with digits vary. */
-function wordsOf(message: string): string[] {
-  const line = firstLine(message).slice(0, 2000)
-  const words = line.split(/\s+/).filter((word) => word !== '')
-  const kept = words.slice(0, MAX_WORDS).map((word) => (/\d/.test(word) ? masked(word) : word))
-  return words.length > MAX_WORDS ? [...kept, '…'] : kept
-}
-
-function firstLine(message: string): string {
-  const lf = message.indexOf('\n')
-  return lf < 0 ? message : message.slice(0, lf)
-}
-
-/** `shard=17,` as `shard=<*>,`: a key and the punctuation around a value stay. */
-function masked(word: string): string {
-  const [, key = '', , end = ''] = /^([A-Za-z_.-]+[=:])?(.*?)([,;:.)\]]*)$/.exec(word) ?? []
-  return `${/\d/.test(key) ? '' : key}${ANY}${end}`
 }
 
 function nearest(groups: readonly Group[], words: readonly string[]): Group | null {

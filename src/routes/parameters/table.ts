@@ -1,5 +1,8 @@
+import type { FLEET_PARAMETERS } from './fleet-table.ts'
 import type { Parameter } from './row.ts'
 import { TAIL_PARAMETERS } from './tail-table.ts'
+
+export { FLEET_PARAMETERS } from './fleet-table.ts'
 
 export const DEFAULT_BUCKETS = 100
 /** The number of groups when a request does not say. */
@@ -179,6 +182,17 @@ export const PARAMETERS = [
     meaning:
       'Records whose field has exactly this value; see [Fields](#fields). `!FIELD:VALUE` selects the others, `FIELD:*` those that have the field, `FIELD~GLOB` those whose value matches a pattern with `*` and `?`, and `FIELD>NUMBER` (also `<`, `<=`, `>=`) compares numbers. Given more than once, all conditions must hold.',
     example: 'shard:17',
+  },
+  {
+    name: 'pattern',
+    ...FILTER,
+    maxLength: 2500,
+    notEmpty: true,
+    expects: 'a pattern as /api/v1/log/fields has it, such as slow query took <*>',
+    value: 'TEXT',
+    meaning:
+      'Records whose message has this pattern, as [`fields`](#fields-and-patterns) writes it: the words of its first line, and `<*>` for one that varies.',
+    example: 'slow query took <*>',
   },
   {
     name: 'before',
@@ -364,22 +378,6 @@ export const PARAMETERS = [
     value: 'ID',
     meaning: 'Only nodes whose id comes after this one. `Link` has the next page.',
     example: 'db-40',
-  },
-] as const satisfies readonly Parameter[]
-
-/** What a fleet's own resources take besides: which nodes. */
-export const FLEET_PARAMETERS = [
-  {
-    name: 'node',
-    on: ['list', 'view', 'histogram', 'fields', 'groups'],
-    role: 'log',
-    type: 'text',
-    maxLength: 128,
-    repeatable: true,
-    value: 'ID',
-    meaning:
-      "At a fleet's own address, and required there: the node, by its id or a pattern with `*` and `?`; `*` means all nodes.",
-    example: 'db-*',
   },
 ] as const satisfies readonly Parameter[]
 

@@ -100,9 +100,11 @@ function levelsOf(text: string | undefined): number | null {
   return exact ? levelsIn(found) : levelsFrom(found[0]!)
 }
 
-async function matcherOf({ q = [], regex = [], not = [], notregex = [], where = [] }: Query) {
+async function matcherOf({ q = [], regex = [], not = [], notregex = [], where = [], pattern }: Query) {
   const regexes = (sources: readonly string[]) => Promise.all(sources.map(regexMatcher))
   const wanted = [...q.map(textMatcher), ...(await conditions(where)), ...(await regexes(regex))]
+  if (pattern !== undefined)
+    wanted.push((await import('../../log/pattern/message.ts')).messageMatcher(pattern))
   return combined(wanted, [...not.map(textMatcher), ...(await regexes(notregex))])
 }
 
