@@ -172,12 +172,17 @@ function endOfQuoted(text: string, from: number, quote: string): number {
 const NEXT_PAIR = /,\s{0,8}["']?[\w.-]{1,64}["']?\s{0,8}[=:]/y
 const CLOSING = /["'`](?=[\s,;)\]}]|$)/y
 
+/** What a plain value goes on with, whatever follows. A loop over characters takes ten times as long. */
+const PLAIN = /[^\0- &;,"'`]*/y
+
 /** A plain value ends at `&`, `;`, a blank, the quote around it, or a comma before the next pair. */
 function endOfPlain(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
-    const char = text[at]!
-    if (char <= ' ' || char === '&' || char === ';') return at
-    if (char !== ',' && char !== '"' && char !== "'" && char !== '`') continue
+    PLAIN.lastIndex = at
+    PLAIN.test(text)
+    at = PLAIN.lastIndex
+    const char = text[at]
+    if (char !== ',' && char !== '"' && char !== "'" && char !== '`') return at
     const edge = char === ',' ? NEXT_PAIR : CLOSING
     edge.lastIndex = at
     if (edge.test(text)) return at
