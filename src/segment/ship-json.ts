@@ -109,11 +109,19 @@ function countsOf(counts: Record<string, unknown>): Record<string, LogCounts> {
     const minutes = emptyRecord<readonly [number, number]>()
     for (const [minute, count] of Object.entries(isObject(log.minutes) ? log.minutes : {})) {
       const [errors, warnings] = Array.isArray(count) ? count : []
-      if (isCount(errors) && isCount(warnings)) minutes[minute] = [errors, warnings]
+      if (MINUTE.test(minute) && isCount(errors) && isCount(warnings)) minutes[minute] = [errors, warnings]
     }
-    found[name] = { lastLine: isCount(log.lastLine) ? log.lastLine : null, minutes }
+    found[name] = { lastLine: isInstant(log.lastLine) ? log.lastLine : null, minutes }
   }
   return found
+}
+
+const MINUTE = /^\d{1,9}$/
+/** Beyond it, a number of milliseconds is not a date, and a client that writes it as one fails. */
+const LAST_INSTANT = 8.64e15
+
+function isInstant(value: unknown): value is number {
+  return isCount(value) && value <= LAST_INSTANT
 }
 
 /** Without what every object has: a log may be called `constructor`, and a hostile one `__proto__`. */

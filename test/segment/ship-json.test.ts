@@ -16,5 +16,19 @@ it('takes no name for what every object has', () => {
   expect(Object.keys(beat.logs)).toEqual(['__proto__', 'a'])
   expect(Object.keys(beat.open!)).toEqual(['__proto__', 'a'])
   expect(Object.keys(beat.counts!)).toEqual(['__proto__'])
-  expect(Object.keys(Object.values(beat.counts!)[0]!.minutes)).toEqual(['5', '__proto__'])
+  expect(Object.keys(Object.values(beat.counts!)[0]!.minutes)).toEqual(['5'])
+})
+
+it('what is no minute and no instant is left out of counts', () => {
+  const minutes = '{"29745600": [1, 2], "x": [1, 2], "1e3": [1, 2], "-1": [1, 2], "": [1, 2]}'
+  const lastLines = [0, 8.64e15, 8.64e15 + 1, -1, 1.5, '"5"']
+  const found = lastLines.map((lastLine) => {
+    const counts = `{"a.log": {"lastLine": ${lastLine}, "minutes": ${minutes}}}`
+    const { lastLine: last, minutes: kept } = parseHeartbeat(
+      `{"host": "h", "run": "r", "counts": ${counts}}`,
+    )!.counts!['a.log']!
+    expect(Object.keys(kept)).toEqual(['29745600'])
+    return last
+  })
+  expect(found).toEqual([0, 8.64e15, null, null, null, null])
 })
