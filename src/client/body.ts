@@ -9,6 +9,29 @@ export class EndlessError extends Error {
   }
 }
 
+/** So many pieces of a text are joined at a time: a node may send it byte by byte, and each piece takes memory. */
+const JOINED = 4096
+
+/** A text that comes in pieces. */
+export class Pieces {
+  #blocks: string[] = []
+  #last: string[] = []
+
+  push(piece: string): void {
+    if (this.#last.push(piece) < JOINED) return
+    this.#blocks.push(this.#last.join(''))
+    this.#last = []
+  }
+
+  /** The text so far. What comes next is another one. */
+  take(): string {
+    const text = this.#blocks.join('') + this.#last.join('')
+    this.#blocks = []
+    this.#last = []
+    return text
+  }
+}
+
 /** The whole body of an answer as text, up to `most` bytes. */
 export async function textOf(response: Response, most = LARGEST): Promise<string> {
   const { body } = response
@@ -16,7 +39,7 @@ export async function textOf(response: Response, most = LARGEST): Promise<string
   if (typeof body?.getReader !== 'function') return response.text()
   const reader = body.getReader()
   const decoder = new TextDecoder()
-  const parts: string[] = []
+  const pieces = new Pieces()
   let size = 0
   for (;;) {
     const { done, value } = await reader.read()
@@ -26,7 +49,7 @@ export async function textOf(response: Response, most = LARGEST): Promise<string
       reader.cancel().catch(() => {})
       throw new EndlessError()
     }
-    parts.push(decoder.decode(value, { stream: true }))
+    pieces.push(decoder.decode(value, { stream: true }))
   }
-  return parts.join('') + decoder.decode()
+  return pieces.take() + decoder.decode()
 }

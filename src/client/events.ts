@@ -1,4 +1,4 @@
-import { EndlessError, LARGEST } from './body.ts'
+import { EndlessError, LARGEST, Pieces } from './body.ts'
 
 export interface ServerEvent {
   /** Empty for an unnamed event. */
@@ -20,7 +20,7 @@ export async function* serverEvents(
 ): AsyncGenerator<ServerEvent> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
-  let rest: string[] = []
+  const rest = new Pieces()
   let data: string[] = []
   let event = ''
   let id: string | null = null
@@ -45,9 +45,10 @@ export async function* serverEvents(
         rest.push(text)
         continue
       }
-      const lines = (rest.join('') + text).split(/\r\n|\r|\n/)
-      rest = [lines.pop()!]
-      if (lines.includes('')) size = rest[0]!.length
+      const lines = (rest.take() + text).split(/\r\n|\r|\n/)
+      const last = lines.pop()!
+      rest.push(last)
+      if (lines.includes('')) size = last.length
       for (const line of lines) {
         if (line === '') {
           if (data.length > 0) yield { event, data: data.join('\n'), id }

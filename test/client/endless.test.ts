@@ -102,3 +102,22 @@ describe('headers of a hostile node', () => {
     }
   })
 })
+
+/** A body whose bytes come one at a time. */
+function dripping(text: string): ReadableStream<Uint8Array> {
+  const bytes = new TextEncoder().encode(text)
+  let at = 0
+  return new ReadableStream({
+    pull: (controller) =>
+      at < bytes.length ? controller.enqueue(bytes.subarray(at, ++at)) : controller.close(),
+  })
+}
+
+it('an answer and an event that come byte by byte are whole', async () => {
+  const text = 'ä→'.repeat(3000)
+  expect(await textOf(new Response(dripping(text)))).toBe(text)
+  const events: string[] = []
+  for await (const { data } of serverEvents(dripping(`data: ${text}\n\ndata: next\r\n\r\n`)))
+    events.push(data!)
+  expect(events).toEqual([text, 'next'])
+})
