@@ -120,7 +120,8 @@ export function createFleet(options: FleetOptions): Hono {
   routing.addService(observed ?? own?.logs ?? noStore())
 
   const handOn = atPeer((peer) => handOnTo(peer, handing))
-  const answerNode = nodeApps(common, { nodes, homes, shared, own, handOn })
+  const isLeftAlone = (id: string) => living.peers.get(id)?.wire.isDown ?? false
+  const answerNode = nodeApps(common, { nodes, homes, shared, own, handOn, isLeftAlone })
   const toNode = (c: Context): Response | Promise<Response> => {
     const [, above = '', part = '', rest = ''] = /^(.*?\/nodes\/)([^/]+)(.*)$/.exec(c.req.path) ?? []
     const id = decoded(part)

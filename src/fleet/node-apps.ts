@@ -23,6 +23,8 @@ interface NodeAppsOptions {
   own: SelfOptions | undefined
   /** How a peer answers about its own logs; undefined if they are read here. */
   handOn(id: string): HandOn | undefined
+  /** Whether a peer just failed. */
+  isLeftAlone(id: string): boolean
 }
 
 /** An app of a node, at the path where it is mounted. */
@@ -41,7 +43,7 @@ type Answer = (id: string, mount: string, request: Request, env: unknown) => Res
 
 /** Answers as the nodes. Their apps are made for the first request to each, at the path where it is mounted. */
 export function nodeApps(common: CommonOptions, options: NodeAppsOptions): Answer {
-  const { nodes, homes, shared, own, handOn } = options
+  const { nodes, homes, shared, own, handOn, isLeftAlone } = options
   const apps = new BoundedMap<string, { home: FleetHome | null; app: Hono }>(KEPT_HOMES)
   // Only clients with a token learn whether a node exists.
   const grantOf = async (id: string, headers: Headers, bindings: unknown) => {
@@ -96,14 +98,17 @@ export function nodeApps(common: CommonOptions, options: NodeAppsOptions): Answe
     const home = homes.live(id)!
     // A peer is asked nothing for a page, nor for a client that may not see it.
     const isApi = /^\/(api|loki)\/|^\/mcp$/.test(new URL(request.url).pathname.slice(mount.length))
-    const isGranted = isApi && (await grantOf(id, request.headers, env).then(...SUCCEEDED))
-    const zone = isGranted ? await homes.zone(id).catch(() => undefined) : undefined
+    const grant = isApi ? await grantOf(id, request.headers, env).catch(() => null) : null
+    const zone = grant ? await homes.zone(id).catch(() => undefined) : undefined
     const app = zone === undefined ? deadOf(id, mount) : liveOf(id, mount, home, zone)
     const answer = await app.fetch(request, env)
-    if (answer.status !== 503 || !(await nodes.hasHome(id))) return answer
+    const isDown = zone === undefined || isLeftAlone(id)
+    if (answer.status !== 503 || !grant || !isDown || !(await nodes.hasHome(id))) return answer
     await answer.body?.cancel()
+    const { settled } = await nodes.states([id], grant, new Set([id]))
     const copy = await copyOf(id, mount).fetch(request, env)
     copy.headers.append('X-Nodestate-Note', 'copy')
+    if (settled !== null) copy.headers.set('X-Nodestate-Settled', settled)
     return copy
   }
   return (id, mount, request, env) => {
@@ -115,9 +120,6 @@ export function nodeApps(common: CommonOptions, options: NodeAppsOptions): Answe
     return appOf({ id, mount, home }, () => ({ ...common, ...node })).fetch(request, env)
   }
 }
-
-/** Whether something did not fail. */
-const SUCCEEDED = [() => true, () => false] as const
 
 function noPeer(): StoreError {
   return new StoreError('unavailable', 'The peer does not answer')

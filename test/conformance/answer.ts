@@ -23,11 +23,11 @@ const OWN = new Set([
 
 /** Sends a request to one server, without anything that a client would add. */
 export function ask(base: string, { path, method = 'GET', headers = {} }: Asked): Promise<Answer> {
-  const { hostname, port } = new URL(base)
+  const { hostname, port, pathname } = new URL(base)
   const options = {
     hostname,
     port,
-    path,
+    path: pathname.replace(/\/$/, '') + path,
     method,
     headers: { Host: 'localhost', ...headers },
     agent: false,
@@ -55,16 +55,18 @@ export function ask(base: string, { path, method = 'GET', headers = {} }: Asked)
 }
 
 /**
- * What must be the same everywhere. Three values tell of the store and not of the answer, so only their presence is
- * compared: the tag of a file's version, the cursors that hold it, and when the file was written.
+ * What must be the same everywhere. Some values tell of the store and not of the answer: the tag of a file's version,
+ * the cursors that hold it and when the file was written, of which only the presence is compared, and the identity of a
+ * file, which few stores have.
  */
 export function comparable({ status, headers, body }: Answer): unknown {
-  const { etag, link, ...rest } = headers
+  const { etag, link, 'last-modified': modified, 'x-nodestate-file': _, ...rest } = headers
   return {
     status,
     headers: {
       ...rest,
       etag: etag === undefined ? null : /^"[!-~]+"$/.test(etag) ? 'a strong tag' : etag,
+      modified: modified !== undefined,
       link: link?.replace(/(before|after)=[\w-]+/g, '$1=CURSOR') ?? null,
     },
     body:

@@ -11,7 +11,7 @@ import { HOME, writeHome } from './fixture.ts'
 /** A runtime over a store. */
 export interface Cell {
   runtime: string
-  store: 'directory' | 'S3' | 'R2'
+  store: 'directory' | 'S3' | 'R2' | 'peer'
   needs: PartName[]
   start(ground: Ground): Promise<{ url: string; stop(): Promise<void> }>
 }
@@ -66,11 +66,12 @@ const PROGRAMS: { runtime: string; needs: PartName[]; command: () => string[] }[
   { runtime: 'Deno', needs: ['deno'], command: () => [process.execPath, 'scripts/serve.mjs', 'deno'] },
 ]
 
-/** The matrix. A worker has no directories, and only a worker has an R2 binding. */
+/** The matrix. A worker has no directories and no peers, and only a worker has an R2 binding. */
 export const CELLS: Cell[] = [
   ...PROGRAMS.flatMap(({ runtime, needs, command }): Cell[] => [
     { runtime, store: 'directory', needs, start: ({ directory }) => launch(command(), directory, {}) },
     { runtime, store: 'S3', needs, start: ({ bucket }) => launch(command(), bucket.location, bucket.env) },
+    { runtime, store: 'peer', needs, start: ({ directory }) => launchPeer(command(), directory) },
   ]),
   {
     runtime: 'workerd',
@@ -87,17 +88,29 @@ export const CELLS: Cell[] = [
   },
 ]
 
-async function launch(command: string[], home: string, env: Record<string, string>) {
+/** A coordinator in front of a node. It has a pattern of its own, so that it reads the store of the node itself. */
+async function launchPeer(command: string[], directory: string) {
+  const node = await launch(command, directory, {})
+  const flags = ['--peer', `db-4=${node.url}`, '--include', '*']
+  const coordinator = await launchWith(command, flags, {})
+  const stop = async () => {
+    await coordinator.stop()
+    await node.stop()
+  }
+  return { url: `${coordinator.url.replace(/\/$/, '')}/nodes/db-4`, stop }
+}
+
+function launch(command: string[], home: string, env: Record<string, string>) {
+  return launchWith(command, ['--home', home], env)
+}
+
+async function launchWith(command: string[], flags: string[], env: Record<string, string>) {
   const [program, ...args] = command as [string, ...string[]]
   const clean = Object.entries(process.env).filter(([name]) => !/^(NODESTATE|AWS)_/.test(name))
-  const running: Running = await start(
-    program,
-    [...args, '--home', home, '--port', '0', '--log-level', 'error'],
-    {
-      cwd: root,
-      env: { ...Object.fromEntries(clean), ...env },
-      isReady: isWelcome,
-    },
-  )
+  const running: Running = await start(program, [...args, ...flags, '--port', '0', '--log-level', 'error'], {
+    cwd: root,
+    env: { ...Object.fromEntries(clean), ...env },
+    isReady: isWelcome,
+  })
   return { url: /http:\/\/\S+/.exec(running.line)![0], stop: running.stop }
 }

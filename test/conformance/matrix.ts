@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { CELLS } from './cells.ts'
 
-const STORES = ['directory', 'S3', 'R2'] as const
+const STORES = ['directory', 'S3', 'R2', 'peer'] as const
 const FILE = resolve(import.meta.dirname, '../../docs/matrix.md')
 
 /** The table of docs/matrix.md: how many requests each runtime answers over each store, and alike. */
@@ -23,7 +23,7 @@ One suite that speaks only HTTP (\`test/conformance/\`) runs against every runti
 |---|${STORES.map(() => '---').join('|')}|
 ${rows.join('\n')}
 
-S3 is the endpoint of Miniflare, which checks signatures, and R2 its binding in workerd. The store contract (\`test/contract/\`) runs over both and over Ceph's radosgw. A dash: a worker has no directories, and only a worker has an R2 binding.
+S3 is the endpoint of Miniflare, which checks signatures, and R2 its binding in workerd. The store contract (\`test/contract/\`) runs over both and over Ceph's radosgw. A peer is a coordinator that reads the files of another nodestate over its API. A dash: a worker has no directories and no peers, and only a worker has an R2 binding.
 
 \`npm run matrix\` runs the suite and writes this page.
 `
