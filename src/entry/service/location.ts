@@ -1,20 +1,26 @@
 /** The environment, or the platform's equivalent. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
+/** The schemes of buckets; `open-bucket.ts` has the store of each. Any other location is a directory. */
+const SCHEMES = ['s3'] as const
+export type Scheme = (typeof SCHEMES)[number]
+
 /** A place in a bucket, as `s3://bucket/prefix` names it. */
 export interface BucketPlace {
+  scheme: Scheme
   bucket: string
   prefix: string
 }
 
 /** Reads `s3://bucket/prefix`; null for anything else, which is a directory. */
 export function parseBucket(location: string): BucketPlace | null {
-  const match = /^s3:\/\/([^/]+)(?:\/(.*))?$/s.exec(location)
-  return match ? { bucket: match[1]!, prefix: (match[2] ?? '').replace(/^\/+|\/+$/g, '') } : null
+  const [, name, bucket, path = ''] = /^(\w+):\/\/([^/]+)(?:\/(.*))?$/s.exec(location) ?? []
+  const scheme = SCHEMES.find((scheme) => scheme === name)
+  return scheme ? { scheme, bucket: bucket!, prefix: path.replace(/^\/+|\/+$/g, '') } : null
 }
 
 /** What a location is called: its last path part, or the name of the bucket. */
 export function nameOf(location: string): string {
-  const parts = location.replace(/^s3:\/\//, '').split(/[\\/]+/)
+  const parts = location.replace(/^\w+:\/\//, '').split(/[\\/]+/)
   return parts.filter((part) => part !== '' && part !== '.').at(-1) ?? 'log'
 }

@@ -1,7 +1,7 @@
 import { SettingsError, shown } from '../../settings/row.ts'
 import { fromEnv, type S3Options, s3Store } from '../../store/s3.ts'
 import { type Store, StoreError } from '../../store/store.ts'
-import type { BucketPlace, Environment } from './location.ts'
+import type { BucketPlace, Environment, Scheme } from './location.ts'
 
 /** Credentials, region and endpoint of a bucket from the standard `AWS_*` variables. Throws a SettingsError. */
 export function bucketOptions({ bucket, prefix }: BucketPlace, env: Environment, below = ''): S3Options {
@@ -19,9 +19,14 @@ export function bucketOptions({ bucket, prefix }: BucketPlace, env: Environment,
   }
 }
 
+/** What opens the buckets of each scheme. */
+const STORES: Record<Scheme, (place: BucketPlace, env: Environment, below: string) => Store> = {
+  s3: (place, env, below) => opened(s3Store, bucketOptions(place, env, below)),
+}
+
 /** Opens a place in a bucket; without credentials it is read as a public one. Throws a SettingsError. */
 export function openBucket(place: BucketPlace, env: Environment, below = ''): Store {
-  return opened(s3Store, bucketOptions(place, env, below))
+  return STORES[place.scheme](place, env, below)
 }
 
 /** Opens a bucket; failures become SettingsErrors. */
