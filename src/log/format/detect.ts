@@ -132,7 +132,7 @@ function bestOf(
   reference: Reference,
 ): LineFormat | null {
   const beginnings = [...new Set(lines.map(({ bytes, from }) => bytes[from]!))]
-  const counts: (Count & { format: LineFormat })[] = []
+  const counts: (FormatCount & { format: LineFormat })[] = []
   for (const { first, make } of candidates) {
     if (!beginnings.some((byte) => first[byte] === 1)) continue
     const format = make(reference)
@@ -156,7 +156,7 @@ function explains(format: LineFormat, lines: readonly SampleLine[]): boolean {
   return known.length * 2 >= lines.length
 }
 
-interface Count {
+interface FormatCount {
   /** Lines that begin a record with a time or a level. */
   records: number
   /** Those, and other lines that show the format. */
@@ -172,7 +172,7 @@ interface SampleLine {
 }
 
 /** How many lines show a format. */
-function count(format: LineFormat, first: Uint8Array, lines: readonly SampleLine[]): Count {
+function count(format: LineFormat, first: Uint8Array, lines: readonly SampleLine[]): FormatCount {
   const found = { records: 0, lines: 0 }
   for (const line of lines) {
     const { bytes, from, to } = line

@@ -16,7 +16,7 @@ const LIMITS: GroupLimits = { values: 10_000, text: 4_000_000, bins: 200_000 }
 /** A longer value is not kept; `where` cannot select it either. */
 const LONGEST_VALUE = 1000
 
-interface Group {
+interface FieldGroup {
   count: number
   errors: number
   numbers: Numbers
@@ -33,9 +33,9 @@ export class Groups {
   #records = 0
   #numbers = 0
   readonly #limits: GroupLimits
-  readonly #groups = new Map<string, Group>()
+  readonly #groups = new Map<string, FieldGroup>()
   /** The records of values that are not kept. */
-  readonly #other: Group = { count: 0, errors: 0, numbers: new Numbers(), closed: true }
+  readonly #other: FieldGroup = { count: 0, errors: 0, numbers: new Numbers(), closed: true }
   #text = 0
   #bins = 0
 
@@ -111,7 +111,7 @@ export class Groups {
   }
 
   /** The group of a value; null if there is no memory for another one. */
-  #group(value: string): Group | null {
+  #group(value: string): FieldGroup | null {
     const known = this.#groups.get(value)
     if (known) return known
     const { values, text } = this.#limits
@@ -125,7 +125,7 @@ export class Groups {
     return group
   }
 
-  #change(group: Group, work: (numbers: Numbers) => void): void {
+  #change(group: FieldGroup, work: (numbers: Numbers) => void): void {
     this.#bins -= group.numbers.bins
     work(group.numbers)
     this.#bins += group.numbers.bins
@@ -141,7 +141,7 @@ export class Groups {
     }
   }
 
-  #close(group: Group): void {
+  #close(group: FieldGroup): void {
     this.#bins -= group.numbers.bins
     group.numbers = new Numbers()
     group.closed = true

@@ -2,14 +2,14 @@ import type { NumberSummary } from '../../answers.ts'
 import { type Quantity, quantityIn } from '../where/compare.ts'
 import { Sketch } from './sketch.ts'
 
-type Kind = Quantity['kind']
+type NumberKind = Quantity['kind']
 
 /** Plain numbers, durations and sizes of different values: a field may have all of them, though most have one kind. */
-const KINDS = ['number', 'duration', 'size'] as const satisfies readonly Kind[]
+const KINDS = ['number', 'duration', 'size'] as const satisfies readonly NumberKind[]
 
 /** What amounts of a kind are in. */
 export const UNITS = { number: null, duration: 'ms', size: 'bytes' } as const satisfies Record<
-  Kind,
+  NumberKind,
   string | null
 >
 
@@ -28,7 +28,7 @@ export function numberReader(field: string): (value: string) => Quantity | null 
 
 /** The distributions of numbers, one for each kind. */
 export class Numbers {
-  readonly #sketches = new Map<Kind, Sketch>()
+  readonly #sketches = new Map<NumberKind, Sketch>()
 
   get bins(): number {
     let bins = 0
@@ -44,12 +44,12 @@ export class Numbers {
     for (const [kind, sketch] of other.#sketches) this.#of(kind).merge(sketch)
   }
 
-  countOf(kind: Kind): number {
+  countOf(kind: NumberKind): number {
     return this.#sketches.get(kind)?.count ?? 0
   }
 
   /** The numbers of a kind; null if there are none. */
-  summaryOf(kind: Kind): NumberSummary | null {
+  summaryOf(kind: NumberKind): NumberSummary | null {
     const sketch = this.#sketches.get(kind)
     if (!sketch) return null
     const { count, min, max } = sketch
@@ -63,7 +63,7 @@ export class Numbers {
     }
   }
 
-  #of(kind: Kind): Sketch {
+  #of(kind: NumberKind): Sketch {
     const sketch = this.#sketches.get(kind) ?? new Sketch()
     this.#sketches.set(kind, sketch)
     return sketch
@@ -71,8 +71,8 @@ export class Numbers {
 }
 
 /** The most frequent kind among numbers. */
-export function mainKind(all: Iterable<Numbers>): Kind {
-  const counts = new Map<Kind, number>()
+export function mainKind(all: Iterable<Numbers>): NumberKind {
+  const counts = new Map<NumberKind, number>()
   for (const numbers of all)
     for (const kind of KINDS) counts.set(kind, (counts.get(kind) ?? 0) + numbers.countOf(kind))
   return KINDS.reduce((best, kind) => ((counts.get(kind) ?? 0) > (counts.get(best) ?? 0) ? kind : best))

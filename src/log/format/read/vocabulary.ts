@@ -4,7 +4,7 @@
  * `-`, `[unknown]` and nothing are no value. The unit at the end of a `duration_…` group makes it milliseconds; several of them
  * (`duration_s`, `duration_s2`) add up.
  */
-export type Groups = Record<string, string | undefined>
+export type HeadGroups = Record<string, string | undefined>
 
 /** What one millisecond is in each unit that a group can have. */
 const UNITS: Record<string, number> = { s: 1000, ms: 1, us: 0.001, ns: 0.000001 }
@@ -25,7 +25,7 @@ export const FORMER_NAMES: Record<string, string> = {
 }
 
 /** Adds the fields of a pattern's groups to a context; fields that it has stay as they are. */
-export function addFields(context: Record<string, unknown>, groups: Groups): void {
+export function addFields(context: Record<string, unknown>, groups: HeadGroups): void {
   for (const [group, text] of Object.entries(groups)) {
     const value = text?.trim()
     if (value === undefined || value === '' || value === '-' || value === '[unknown]') continue

@@ -5,7 +5,7 @@ import { encodeLine, type LineFormat, type RecordFields, recordParts, unparsed }
 import { LEVELS, parseLevel, wordMarks } from '../read/level.ts'
 import { withPairs } from '../read/pairs.ts'
 import { type StatusPlace, statusAt, statusMark } from '../read/status.ts'
-import { addFields, type Groups, levelOfStatus } from '../read/vocabulary.ts'
+import { addFields, type HeadGroups, levelOfStatus } from '../read/vocabulary.ts'
 import { clockBefore, type Reference, type Years, yearsBefore } from '../read/years.ts'
 import { zoneName } from '../read/zone-names.ts'
 
@@ -90,7 +90,7 @@ function rowLines(row: Row, { shapes, within, owned, reference }: Prepared): Lin
     hasShape(shapes, bytes, from, to) && (within === null || holds(within, bytes, from, to))
       ? heads.read(bytes, from, to)
       : null
-  const timeOf = (groups: Groups, zone: Zone) => epochOf(groups, row.utc ? UTC : zone, years, reference)
+  const timeOf = (groups: HeadGroups, zone: Zone) => epochOf(groups, row.utc ? UTC : zone, years, reference)
   return {
     name: row.name,
     timed: true,
@@ -165,11 +165,11 @@ function isClockOnly(head: RegExp): boolean {
 /** Parses heads. Start, time and level of a line are requested in turn, so the last result is cached by its text. */
 function headReader(head: RegExp) {
   let known = ''
-  let found: Groups | null = null
+  let found: HeadGroups | null = null
   return {
     /** How many bytes the last head has. */
     length: 0,
-    read(bytes: Uint8Array, from: number, to: number): Groups | null {
+    read(bytes: Uint8Array, from: number, to: number): HeadGroups | null {
       const text = headText(bytes, from, to)
       if (text === known) return found
       known = text
@@ -198,20 +198,27 @@ function secondLine(bytes: Uint8Array, lineEnd: number, end: number): string {
   return headText(bytes, from, to)
 }
 
-function levelOf(row: Row, { level }: Groups): number {
+function levelOf(row: Row, { level }: HeadGroups): number {
   if (level === undefined) return row.silent ?? -1
   const own = row.levels
   if (own && Object.hasOwn(own, level)) return own[level]!
   return parseLevel(level) ?? row.silent ?? -1
 }
 
-/** Short words stand between spaces; an HTTP status is behind a quote or a separator. */
-function rowMarks({ status, levels = {}, silent = -1 }: Row, level: number): RegExp[] | null {
+/** Short words are marked with what stands around them; an HTTP status is behind a quote or a separator. */
+function rowMarks({ status, head, levels = {}, silent = -1 }: Row, level: number): RegExp[] | null {
   const words = wordMarks(level)
   if (!words || silent >= level) return null
   if (status) return [statusMark(status, level)]
   const own = Object.keys(levels).filter((word) => levels[word]! >= level)
-  return [...words, ...own.map((word) => new RegExp(word.length < 3 ? ` ${word} ` : word))]
+  const [before, after] = aroundLevel(head)
+  return [...words, ...own.map((word) => new RegExp(word.length < 3 ? `${before}${word}${after}` : word))]
+}
+
+/** What stands before and behind the level of a head: a character such as `\[` in its pattern, otherwise no letter. */
+function aroundLevel({ source }: RegExp): [before: string, after: string] {
+  const found = /(\\\W|[ :|,])\(\?<level>[^()]*\)(\\\W|[ :|,])(?![?*{])/.exec(source)
+  return found ? [found[1]!, found[2]!] : ['[^a-z0-9]', '[^a-z0-9]']
 }
 
 function ambiguousZone(text: string | undefined): string | null {
@@ -224,7 +231,7 @@ const MONTHS = 'janfebmaraprmayjunjulaugsepoctnovdec'
 
 /** The instant that the groups of a head say; NaN if they say none. */
 export function epochOf(
-  groups: Groups,
+  groups: HeadGroups,
   zone: Zone,
   years: Years = NO_YEAR,
   reference: Reference = systemClock.now,
@@ -252,7 +259,7 @@ function hourOf(hour: number, ampm: string | undefined): number {
 }
 
 /** Ms east of UTC; null when the head names no zone, or none that is sure. */
-function offsetOf({ z, zmin }: Groups): number | null {
+function offsetOf({ z, zmin }: HeadGroups): number | null {
   if (zmin !== undefined) return Number(zmin) * 60_000
   if (z === undefined || z === '') return null
   if (z === 'Z') return 0
@@ -264,13 +271,13 @@ function offsetOf({ z, zmin }: Groups): number | null {
 /** The groups that have their own place in a record. */
 const PLACED = new Set('y mon d h min s f ampm z zmin epoch level tag tag2 file line'.split(' '))
 
-function rowFields(row: Row, text: string, timeOf: (groups: Groups) => number, zone: Zone): RecordFields {
+function rowFields(row: Row, text: string, timeOf: (groups: HeadGroups) => number, zone: Zone): RecordFields {
   const { line, more: below } = recordParts(text)
   const head = row.head.exec(line.slice(0, HEAD_BYTES))
   const epoch = head ? timeOf(head.groups!) : Number.NaN
   // A head with a time of a day that no calendar has; or one that may do without a time.
   if (!head || (Number.isNaN(epoch) && head.groups!.h !== undefined)) return unparsed(text)
-  const groups: Groups = head.groups!
+  const groups: HeadGroups = head.groups!
   let rest = line.slice(head[0].length).trimStart()
   let more = below
   let level = row.status ? levelOfStatus(statusIn(row.status, rest)) : levelOf(row, groups)

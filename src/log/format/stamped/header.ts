@@ -1,5 +1,5 @@
 import { parseLevel } from '../read/level.ts'
-import { addFields, type Groups } from '../read/vocabulary.ts'
+import { addFields, type HeadGroups } from '../read/vocabulary.ts'
 import { PROGRAMS, type Program } from './programs.ts'
 
 /** A line without its time and level, taken apart. */
@@ -29,7 +29,7 @@ export function programHeader(line: HeadLine, programs: readonly Program[] = PRO
     const head = before && program.head.exec(line.text)
     const tail = head && (program.tail ? program.tail.exec(line.text) : NOTHING)
     if (!tail) continue
-    const groups: Groups = { ...before!.groups, ...head!.groups, ...tail.groups }
+    const groups: HeadGroups = { ...before!.groups, ...head!.groups, ...tail.groups }
     if (groups.level !== undefined && parseLevel(groups.level) !== line.level) continue
     const message = line.text.slice(head![0].length, line.text.length - tail[0]!.length)
     return headerOf(message, groups, program.inside ?? [])
@@ -39,7 +39,7 @@ export function programHeader(line: HeadLine, programs: readonly Program[] = PRO
 
 const NOTHING = Object.assign([''], { groups: {} })
 
-function headerOf(message: string, groups: Groups, inside: readonly RegExp[]): Header {
+function headerOf(message: string, groups: HeadGroups, inside: readonly RegExp[]): Header {
   const { level: _, tag, file, line, ...others } = groups
   const context: Record<string, unknown> = {}
   addFields(context, others)
