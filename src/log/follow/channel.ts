@@ -73,6 +73,11 @@ export class Channel {
     if (last) this.#judge(last, 0, last.length)
   }
 
+  /** Whether a record is held back that `flush` may send. */
+  get isHolding(): boolean {
+    return this.#held
+  }
+
   get next(): number {
     return this.#first + this.#batches.length
   }

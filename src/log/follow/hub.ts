@@ -174,15 +174,12 @@ export class Hub {
     const { changes, more } = await this.#poll()
     this.#failures = 0
     for (const channel of this.#channels.values()) channel.startPoll()
-    let held = false
-    for (const change of changes)
-      this.#forEach((channel) => {
-        held = channel.feed(change) || held
-      })
+    for (const change of changes) this.#forEach((channel) => void channel.feed(change))
     const active = changes.length > 0
     this.#pause = active ? this.#limits.poll[0] : Math.min(this.#limits.poll[1], Math.ceil(this.#pause * 1.5))
     if (more) this.#lookIn(0)
-    else if (held) this.#flushHeld()
+    // Also what an earlier poll left, which failed before its end.
+    else if ([...this.#channels.values()].some(({ isHolding }) => isHolding)) this.#flushHeld()
     this.#lookIn(this.#tracker.between ? Math.min(this.#pause, 200) : this.#pause)
   }
 
