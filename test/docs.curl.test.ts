@@ -125,6 +125,7 @@ const EXPECTED: [part: string, check: (out: string) => void][] = [
   ['text/event-stream', (out) => expect(out).toMatch(/id: [\w-]+\ndata: .*timeout\n\n/)],
   ['follow=true', (out) => expect(out).toContain('timeout\n')],
   ['config?detail=true', (out) => expect(JSON.parse(out).known).toEqual([])],
+  ['log/list?etag=true', (out) => expect(JSON.parse(out)[0].etag).toMatch(/^"[^"]+"$/)],
   ['log/list?detail=true', (out) => expect(JSON.parse(out).length).toBe(4)],
   ['log/histogram', (out) => expect(JSON.parse(out).buckets.length).toBeGreaterThan(0)],
   ['-r -4096', (out) => expect(out.length).toBe(4096)],
