@@ -1,5 +1,5 @@
 import type { TargetedKeyboardEvent } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Button } from '../../ui/controls.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import type { Log } from '../use-log.ts'
@@ -17,8 +17,10 @@ export function SearchField({ log }: { log: Log }) {
   /** Enter was pressed before it was known which fields the log has. */
   const [asked, setAsked] = useState(false)
   /** Whether what is in the field was applied since it was typed. */
-  const applied = useRef(false)
-  useEffect(() => {
+  const applied = useRef(true)
+  useLayoutEffect(() => {
+    // What is being typed stays.
+    if (!applied.current) return
     setFind(searched)
     if (kind !== undefined) setRegex(kind === 'regex')
   }, [searched, kind])
@@ -42,7 +44,8 @@ export function SearchField({ log }: { log: Log }) {
     log.box.current?.focus()
   }
   const commit = (text: string) => {
-    if (text === searched || applied.current) return
+    if (text === searched) applied.current = true
+    if (applied.current) return
     const reading = regex ? null : suggested.read(text)
     if (reading !== null && !reading.isLikely && suggested.pending && !asked) return setAsked(true)
     applied.current = true
@@ -58,6 +61,7 @@ export function SearchField({ log }: { log: Log }) {
     if (event.key === 'Escape') {
       // At once: the keys of the log lead away from the field, which would apply what is in it.
       field.value = searched
+      applied.current = true
       setFind(searched)
       setAsked(false)
     } else if (event.key === 'Enter') {
