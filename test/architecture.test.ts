@@ -73,7 +73,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['log/time.ts', ['time.ts']],
   ['log/instant.ts', ['instant.ts']],
   ['log/joined/log.ts', ['log.ts']],
-  ['log/files', ['files.ts', 'include.ts', 'narrow.ts']],
+  ['log/files', ['files.ts', 'include.ts', 'narrow.ts', 'nearest.ts']],
   [
     'log/format/read',
     [
@@ -240,7 +240,10 @@ const ROOMS: [room: string, door: string[]][] = [
   ['index.ts', ['index.ts']],
   ['client', ['body.ts', 'connect.ts', 'follow.ts', 'missing.ts', 'problem.ts', 'types.ts', 'web.ts']],
   ['client.ts', ['client.ts']],
-  ['terminal/output', ['notes.ts', 'paint.ts', 'records.ts', 'shown.ts', 'spinner.ts', 'world.ts']],
+  [
+    'terminal/output',
+    ['link.ts', 'notes.ts', 'paint.ts', 'records.ts', 'shown.ts', 'spinner.ts', 'world.ts'],
+  ],
   ['mcp/text', ['answer.ts', 'records.ts', 'visible.ts']],
   ['mcp/arguments.ts', ['arguments.ts']],
   ['mcp/tool.ts', ['tool.ts']],

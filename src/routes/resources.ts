@@ -1,6 +1,7 @@
 import { BoundedMap } from '../limits/bounded-map.ts'
 import { once } from '../limits/once.ts'
 import { narrowFiles } from '../log/files/narrow.ts'
+import { isUnknownFile, noSuchFile } from '../log/files/nearest.ts'
 import type { ViewContext } from '../log/view/context.ts'
 import { listLogs } from './list.ts'
 import type { Query } from './parameters/read.ts'
@@ -43,13 +44,26 @@ function resourcesOf({ context, ...options }: LogResourceOptions) {
     maxSize: options.maxSize,
     queryView: async (request: Request, query: Query) => (await queryRoutes()).view(request, query),
   }
+  /** Answers about one log; a misspelt name is answered with the nearest one. */
+  const named = (handler: Handler): Handler => {
+    return (request, query) => {
+      const answer = handler(request, query)
+      if (!(answer instanceof Promise)) return answer
+      return answer.catch(async (error) => {
+        if (!isUnknownFile(error) || query.files) throw error
+        const { entries } = await files.list(request.signal).catch(() => ({ entries: [] }))
+        throw noSuchFile(query.file!, entries)
+      })
+    }
+  }
   return {
     list: (request, query) => listLogs(request, query, files, queryRoutes),
-    view: (request, query) => viewLog(request, query, viewRoute),
-    histogram: async (request, query) => (await queryRoutes()).histogram(request, query),
-    fields: async (request, query) => (await queryRoutes()).fields(request, query),
-    groups: async (request, query) => (await queryRoutes()).groups(request, query),
-    download: async (request, query) =>
+    view: named((request, query) => viewLog(request, query, viewRoute)),
+    histogram: named(async (request, query) => (await queryRoutes()).histogram(request, query)),
+    fields: named(async (request, query) => (await queryRoutes()).fields(request, query)),
+    groups: named(async (request, query) => (await queryRoutes()).groups(request, query)),
+    download: named(async (request, query) =>
       (await import('./download.ts')).downloadLog(request, query, viewRoute),
+    ),
   } satisfies Record<string, Handler>
 }

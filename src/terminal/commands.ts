@@ -59,6 +59,7 @@ const READING: Flag[] = [
     value: 'TEXT',
     help: 'Records whose message has this pattern, <*> for words that vary.',
   },
+  { name: 'link', help: 'Print only the address of the page that shows this.' },
   { name: 'rotated', help: 'Include rotated and compressed files.' },
   ...OUTPUT,
   NODE,

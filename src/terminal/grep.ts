@@ -2,6 +2,8 @@ import type { LogQuery, LogRecord, Missing } from '../client.ts'
 import { type CommandLine, UsageError } from '../settings/usage.ts'
 import { filtersOf, numberOf, targetsOf } from './connect.ts'
 import { isPattern, type Reading, readLogs } from './logs.ts'
+import { printLinks } from './output/link.ts'
+import { suggestFields } from './output/notes.ts'
 import type { Style } from './output/records.ts'
 import { joined, printable, type Shown, show } from './output/shown.ts'
 import { withSpinner } from './output/spinner.ts'
@@ -25,6 +27,7 @@ export async function grep(given: CommandLine, style: Style, world: World): Prom
     atOnce: false,
     maySplit: true,
   }
+  if (given.flags.has('link')) return printLinks(logs, world)
   const search = new Search(given, marking, world)
   const isWhole = await readLogs(logs, world, async (reading, tell) => {
     if (!search.unread) await tell(await search.run(reading))
@@ -86,6 +89,7 @@ class Search {
       // This ends the request, too.
       if (this.unread || (!isMerged && this.#counts.get(own)! >= this.#most)) break
     }
+    if (this.found === 0 && !this.unread) await suggestFields(client, query, this.#world)
     return missing
   }
 

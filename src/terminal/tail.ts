@@ -2,7 +2,8 @@ import { type FollowEvent, type Missing, ProblemError, type View, type ViewQuery
 import { type CommandLine, UsageError } from '../settings/usage.ts'
 import { filtersOf, numberOf, targetsOf } from './connect.ts'
 import { notFleet, type Reading, readLogs } from './logs.ts'
-import { complain, SENTENCES } from './output/notes.ts'
+import { printLinks } from './output/link.ts'
+import { complain, SENTENCES, suggestFields } from './output/notes.ts'
 import type { Style } from './output/records.ts'
 import { joined, show } from './output/shown.ts'
 import { withSpinner } from './output/spinner.ts'
@@ -20,6 +21,9 @@ export async function tail(given: CommandLine, style: Style, world: World): Prom
   const isFiltered = Object.entries(filters).some(
     ([name, value]) => name !== 'rotated' && value !== undefined,
   )
+  const node = given.flags.get('node')
+  if (given.flags.has('link'))
+    return printLinks({ targets, files, node, filters }, world, given.flags.has('follow'))
   const lines = numberOf(given, 'lines', 10)
   const atOnce = given.flags.has('follow')
   const printer = new Printer(
@@ -27,7 +31,7 @@ export async function tail(given: CommandLine, style: Style, world: World): Prom
     (name) => show`[${name}] `,
     ({ target }) => target,
   )
-  const logs = { targets, files, node: given.flags.get('node'), filters, atOnce, maySplit: false }
+  const logs = { targets, files, node, filters, atOnce, maySplit: false }
   let found = 0
   let stuck = false
   const isWhole = await readLogs(logs, world, async (reading, tell) => {
@@ -72,6 +76,7 @@ async function last(
     for (const note of new Set(page.notes))
       if (note !== 'scan-budget')
         await complain(world, `${tail.title}: ${SENTENCES[note] ?? `note: ${note}`}`)
+    if (page.notes.includes('unknown-field')) await suggestFields(tail.client, query, world)
     if (page.complete || page.prev === null || content.length >= wanted)
       return { content, missing: [...missing.values()], isStuck: false }
     if (isStuck) {

@@ -44,6 +44,40 @@ describe('grep', () => {
     expect(await grep('Timeout', node.url, 'broker.log')).toEqual(found(matching(NEW, /Timeout/)))
   })
 
+  it('prints the address of the page instead, without what is secret', async () => {
+    const { out } = await grep(
+      'time out',
+      'broker.log',
+      '--level',
+      'warn',
+      '--where',
+      'shard:3',
+      '--rotated',
+      '--link',
+    )
+    expect(out).toBe(`${node.url}/#file=broker.log&q=time+out&where=shard%3A3&level=warn&rotated=true\n`)
+    const other = node.url.replace('http://', 'http://user:secret@')
+    const all = await grep('-E', 'a|b', other, '--since', '15m', '--until', '2026-11-15 03:00', '--link')
+    const since = new URLSearchParams(new URL(all.out).hash.slice(1)).get('since')!
+    expect(Math.abs(Date.now() - 900_000 - Date.parse(since))).toBeLessThan(60_000)
+    expect(all.out).toMatch(
+      /^http:\/\/127[^@]*\/#file=\*&regex=a%7Cb&since=[^&]*&until=2026-11-15\+03%3A00\n$/,
+    )
+    expect(await grep('x', 'broker.log', '--pattern', 'a <*>', '--link')).toMatchObject({ code: 2, out: '' })
+  })
+
+  it('suggests the name of a misspelt log or field', async () => {
+    const log = await grep('Timeout', 'brokr.log')
+    expect(log).toMatchObject({ code: 2, out: '' })
+    expect(log.err).toContain('did you mean broker.log?')
+    const field = await grep('Timeout', 'broker.log', '--where', 'shrad:3')
+    expect(field).toEqual({
+      code: 1,
+      out: '',
+      err: 'nodestate: The newest records have no field shrad: did you mean shard?\n',
+    })
+  })
+
   it('exits 1 and prints nothing when nothing matches', async () => {
     expect(await grep('no such words', 'broker.log')).toEqual({ code: 1, out: '', err: '' })
     expect(await grep('TIMEOUT', 'broker.log')).toEqual({ code: 1, out: '', err: '' })

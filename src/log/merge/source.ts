@@ -4,6 +4,7 @@ import { byCodePoint, type Entry } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import { unknownFile } from '../files/files.ts'
 import { includeFilter } from '../files/include.ts'
+import { noSuchFile } from '../files/nearest.ts'
 import type { Matcher } from '../pattern/pattern.ts'
 import { logNames } from '../rotated/kin.ts'
 import { toBase64Url } from '../text/cursor.ts'
@@ -109,6 +110,10 @@ export async function pickSources(
       else if (!isShortName(value)) missing.push({ name: nameOf(node, value), error: made })
     }
   }
+  // Only if there is nothing to show, a problem says what is missing.
+  const misspelt =
+    sources.size === 0 ? values.find((value) => nameOf(node, value) === missing[0]?.name) : undefined
+  if (misspelt !== undefined) missing[0]!.error = noSuchFile(misspelt, entries)
   return { sources: [...sources.values()], missing, matched }
 }
 

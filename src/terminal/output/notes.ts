@@ -1,4 +1,5 @@
-import { ProblemError, UnreachableError } from '../../client.ts'
+import { type Client, type LogQuery, ProblemError, UnreachableError } from '../../client.ts'
+import { suggestion } from '../../settings/suggestion.ts'
 import { UsageError } from '../../settings/usage.ts'
 import { printable, show } from './shown.ts'
 import type { World } from './world.ts'
@@ -23,6 +24,25 @@ export const SENTENCES: Record<string, string> = {
   gap: 'Part of the log is missing.',
   'begins-late': 'The beginning of the log has expired.',
 }
+
+/** Complains about fields of `--where` that the newest records do not have, but for one letter or two. */
+export async function suggestFields(
+  client: Client,
+  { file, node, where, rotated }: LogQuery,
+  world: World,
+): Promise<void> {
+  if (where === undefined) return
+  const found = await client.fields({ file, node, rotated }, { signal: world.signal }).catch(() => null)
+  const names = [...OWN_FIELDS, ...(found?.fields.map(({ name }) => name) ?? [])]
+  for (const condition of [where].flat()) {
+    const field = /^!?([^:~<>]+)/.exec(condition)?.[1] ?? ''
+    const hint = names.includes(field) ? '' : suggestion(field, names)
+    if (hint !== '') await complain(world, `The newest records have no field ${field}${hint}`)
+  }
+}
+
+/** Fields that `where` knows in every log. */
+const OWN_FIELDS = ['level', 'message', 'source', 'tag', 'logger']
 
 export async function complain(world: World, line: string): Promise<void> {
   await world.stderr.write(show`nodestate: ${printable(line.replaceAll('\n', ' '))}\n`)
