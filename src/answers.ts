@@ -163,6 +163,39 @@ export interface LogGroup {
   max?: number | null
 }
 
+/** What sets the records of a range apart from those of its base. */
+export interface LogComparison {
+  range: ComparedPeriod
+  base: ComparedPeriod
+  /** False if a budget ran out, or an archive ends early: records that should have been compared are missing. */
+  complete: boolean
+  /** The most telling first, twelve at most; none if the range resembles its base. */
+  findings: LogFinding[]
+}
+
+/** From a moment to before another, in milliseconds since the Unix epoch, and how many records there are. */
+export interface ComparedPeriod {
+  from: number
+  to: number
+  records: number
+}
+
+export interface LogFinding {
+  kind: 'pattern' | 'field' | 'level' | 'config' | 'silent'
+  /** The pattern, `FIELD:VALUE` (or the field whose numbers moved), the level, the key, or the log. */
+  what: string
+  /** How many records, or changes of a key, there are in the range, and in the base. */
+  count: number
+  base: number
+  /** The node and the log, if all of them are from one. */
+  node?: string | undefined
+  file?: string | undefined
+  /** The message of one record; of a key, its values before and after. */
+  example?: string | undefined
+  /** The query string of a view that shows the records; in the base, if they are gone. */
+  query?: string | undefined
+}
+
 /** Messages that differ only in their numbers, names and the like. */
 export interface MessagePattern {
   /** The constant words; the varying parts are `<*>`. */

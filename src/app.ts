@@ -22,6 +22,7 @@ import { HomeError } from './node/home.ts'
 import type { NodeFacts } from './node/identity.ts'
 import type { VersionSource } from './node/versions.ts'
 import { checkOptions, type Names } from './options.ts'
+import type { CompareRoute } from './routes/compare/compare.ts'
 import type { Query } from './routes/parameters/read.ts'
 import { logResources } from './routes/resources.ts'
 import { type Access, type Handler, type HandOn, Routing, type RoutingOptions } from './routing.ts'
@@ -188,6 +189,20 @@ export function createApp(options: AppOptions, shared?: Shared): Hono {
       : here
     routing.addQuery(`/api/v1/log/${name}`, 'logs', answer, { max: { size: maxSize } })
   }
+  const changed = async (
+    periods: Parameters<NonNullable<CompareRoute['config']>>[0],
+    signal: AbortSignal,
+  ) => {
+    const { changedKeys } = await import('./routes/compare/config.ts')
+    return changedKeys((await history()).between, periods, null, signal)
+  }
+  routing.addQuery(
+    '/api/v1/log/compare',
+    'logs',
+    (request, query, grant) =>
+      logs(grant.files).compare(request, query, grant.scopes.has('config') ? changed : null),
+    { resource: 'difference' },
+  )
   if (options.loki) {
     const answerLoki = lokiHandler(options.loki, limits.clock, async (grant) => {
       const set: Partial<NodeInfo> = await nodeNow().catch(withoutNode)

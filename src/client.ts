@@ -129,6 +129,7 @@ export function createClient(options: ClientOptions): Client {
       whole<LevelHistogram>('log/histogram', query, call),
     fields: (query, call) => whole('log/fields', query, call),
     groups: (query, call) => whole('log/groups', query, call),
+    different: (query, call) => whole('log/compare', query, call),
     nodes: (call) => listed('nodes', { limit: 1000 }, call),
     async export({ columns, ...query }, format, call) {
       const asked = format === 'text' ? {} : { format, columns: columns?.join() }

@@ -45,6 +45,14 @@ export interface RoutingOptions {
   clock?: Clock | undefined
 }
 
+interface QueryOptions {
+  max?: Parameters<typeof queryReader>[1]
+  /** Whether it also takes what only a fleet knows. @default false */
+  fleet?: boolean
+  /** Whose parameters it takes. @default the last word of the path */
+  resource?: Resource
+}
+
 /** Decides what a request may see; throws a problem if that is nothing. */
 export type Access = (headers: Headers, bindings: unknown) => Grant | Promise<Grant>
 
@@ -146,9 +154,13 @@ export class Routing {
     path: `/api/v1/${'' | 'config/' | 'log/'}${Resource}`,
     need: Need,
     handler: (request: Request, query: Query, grant: Grant) => Response | Promise<Response>,
-    { max = {}, fleet = false }: { max?: Parameters<typeof queryReader>[1]; fleet?: boolean } = {},
+    {
+      max = {},
+      fleet = false,
+      resource = path.slice(path.lastIndexOf('/') + 1) as Resource,
+    }: QueryOptions = {},
   ): void {
-    const read = queryReader(path.slice(path.lastIndexOf('/') + 1) as Resource, max, fleet)
+    const read = queryReader(resource, max, fleet)
     const answer = (request: Request, query: Query, grant: Grant) => {
       if (!query.unknown) return handler(request, query, grant)
       if (isHop(request)) throw unknownToHop()

@@ -158,11 +158,12 @@ const ROOMS: [room: string, door: string[]][] = [
   ],
   ['log/export', ['export.ts']],
   ['log/histogram', ['chart.ts', 'count.ts', 'histogram.ts']],
-  ['log/fields', ['fields.ts']],
+  ['log/fields', ['fields.ts', 'patterns.ts']],
   ['log/groups', ['count.ts', 'groups.ts']],
   ['log/follow', ['followers.ts', 'frame.ts', 'hub.ts']],
   ['log/merge/records', ['long.ts', 'neighbours.ts', 'order.ts', 'way.ts']],
   ['log/merge', ['cursor.ts', 'export.ts', 'follow.ts', 'merge.ts', 'render.ts', 'source.ts']],
+  ['log/compare', ['findings.ts', 'sample.ts']],
   ['log', ['options.ts']],
   ['mask', ['redact.ts', 'secret.ts', 'value.ts']],
   ['node', ['config.ts', 'home.ts', 'identity.ts', 'versions.ts']],
@@ -214,6 +215,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ],
   ['routes/view', ['export.ts', 'headers.ts', 'search.ts', 'table.ts', 'tail.ts']],
   ['routes/merged', ['route.ts', 'routes.ts']],
+  ['routes/compare', ['compare.ts', 'config.ts']],
   [
     'routes',
     [

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
+  type CompareQuery,
   type ConfigQuery,
   createClient,
   type GroupsQuery,
@@ -38,6 +39,12 @@ const HISTOGRAM: Names<HistogramQuery> = {
   by: true,
 }
 const GROUPS: Names<GroupsQuery> = { ...LOG, by: true, of: true, sort: true, limit: true }
+const COMPARE: Names<CompareQuery> = {
+  ...LOG,
+  'base-since': true,
+  'base-until': true,
+  'base-node': true,
+}
 const CONFIG: Names<ConfigQuery> = { detail: true, at: true }
 
 /** What the client sends for each resource: its types, and what its methods stand for. */
@@ -50,6 +57,7 @@ const CLIENT: Record<Resource, readonly string[]> = {
   histogram: Object.keys(HISTOGRAM),
   fields: Object.keys(LOG),
   groups: Object.keys(GROUPS),
+  difference: Object.keys(COMPARE),
   download: ['file'],
   nodes: ['limit', 'after'],
 }

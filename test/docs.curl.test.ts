@@ -100,6 +100,7 @@ async function follow(script: string, ...steps: ((out: string) => void)[]): Prom
 const EXPECTED: [part: string, check: (out: string) => void][] = [
   ['lines=10&format=csv', (out) => expect(out).toMatch(/^time,level,message\r\n[\s\S]*,error,timeout\r\n$/)],
   ['columns=time,status,path', (out) => expect(out).toContain(',503,/a\r\n')],
+  ['log/compare', (out) => expect(JSON.parse(out)).toMatchObject({ complete: true })],
   ['Accept: text/csv', (out) => expect(out).toMatch(/,error,timeout\r\n$/)],
   ['config/history', (out) => expect(JSON.parse(out)).toMatchObject([{ changes: [] }])],
   ['config?at=now', (out) => expect(JSON.parse(out).time).toBeLessThanOrEqual(Date.now())],

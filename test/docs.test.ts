@@ -88,7 +88,7 @@ function problems(): string {
 }
 
 /** The resources that have the same filters. */
-const FILTERED: readonly Resource[] = ['view', 'histogram', 'fields', 'groups']
+const FILTERED: readonly Resource[] = ['view', 'histogram', 'fields', 'groups', 'difference']
 
 /** A table has what no table above it has: the plain tail, the filters, and then each resource. */
 function rowsFor(name: string): Parameter[] {

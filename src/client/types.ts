@@ -6,6 +6,7 @@ import type {
   Level,
   LevelHistogram,
   LevelWord,
+  LogComparison,
   LogFields,
   LogFile,
   LogFileDetail,
@@ -216,6 +217,16 @@ export interface GroupsQuery extends LogQuery {
   limit?: number | undefined
 }
 
+/** A range, and what it is compared with; `until` is now by default. */
+export interface CompareQuery extends LogQuery {
+  since: string
+  /** The base: as long as the range, at least an hour, and directly before it, unless these say otherwise. */
+  'base-since'?: string | undefined
+  'base-until'?: string | undefined
+  /** At a fleet's own address: compares with these nodes instead, by id or pattern. */
+  'base-node'?: string | readonly string[] | undefined
+}
+
 /** Which logs are listed. */
 export interface ListOptions extends CallOptions {
   /** At a fleet's own address: the nodes, by id or pattern. */
@@ -265,6 +276,8 @@ export interface Client {
   fields(query: LogQuery, options?: CallOptions): Promise<LogFields & Completeness>
   /** Records by the values of a field: which path has the most errors, or the slowest requests? */
   groups(query: GroupsQuery, options?: CallOptions): Promise<LogGroups & Completeness>
+  /** What sets a range of time apart from the time before it, or nodes from other nodes. */
+  different(query: CompareQuery, options?: CallOptions): Promise<LogComparison & Completeness>
   /** The nodes of a fleet; a service that is not a fleet answers 404. */
   nodes(options?: CallOptions): Promise<Entries<FleetNode>>
   /** The selected records as a file, oldest first, to the end of the log. */

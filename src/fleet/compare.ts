@@ -1,4 +1,5 @@
 import type { Grant } from '../access/grant.ts'
+import type { DifferentKey, LogFinding } from '../answers.ts'
 import { Comparison, TooManyDifferences } from '../config/compare.ts'
 import { ValuesError, valuesIn } from '../config/values.ts'
 import { claim, refuseHop } from '../http/caller.ts'
@@ -13,8 +14,11 @@ import { inTurns } from '../limits/yield.ts'
 import { LogError } from '../log/error.ts'
 import { includeFilter } from '../log/files/include.ts'
 import { budgetOf, runInSlot, type ViewContext } from '../log/view/context.ts'
-import { ConfigError, maskedText } from '../node/config.ts'
+import { ConfigError, createConfigReader, maskedText } from '../node/config.ts'
 import { HomeError, LARGEST_CONFIG } from '../node/home.ts'
+import type { ConfigPeriods } from '../routes/compare/compare.ts'
+import { type ConfigFindings, changedKeys, UNSET } from '../routes/compare/config.ts'
+import { configHistory } from '../routes/config-history.ts'
 import type { Query } from '../routes/parameters/read.ts'
 import { suggestion } from '../settings/suggestion.ts'
 import { byCodePoint, readText, type Store, StoreError } from '../store/store.ts'
@@ -86,6 +90,7 @@ function matchesOf(patterns: readonly string[], ids: readonly string[]): string[
 /** Why a node is not compared: a code; null if it is not a node. */
 type Reason = string | null
 
+/** Compares the configurations of nodes; those that cannot be are in `missing`, with the reason. */
 async function compare(
   ids: readonly string[],
   { route, budget, most }: { route: CompareRoute; budget: Budget; most: number },
@@ -178,5 +183,69 @@ async function addNode(
     if (error instanceof ValuesError) return error.code
     if (error instanceof StoreError) return toProblem(error).code
     throw error
+  }
+}
+
+/** How many nodes' versions are read, and how many at once. */
+const MOST_NODES = 32
+const HISTORIES_AT_ONCE = 4
+
+/** What differs in the configurations: from what they were before, or from those of other nodes. */
+export async function fleetConfig(
+  route: CompareRoute,
+  grant: Grant,
+  periods: ConfigPeriods,
+  signal: AbortSignal,
+): Promise<ConfigFindings> {
+  const { nodes } = periods
+  if (nodes.base) return betweenNodes(route, grant, { range: nodes.range, base: nodes.base }, signal)
+  const findings: LogFinding[] = []
+  let complete = nodes.range.length <= MOST_NODES
+  await each(nodes.range.slice(0, MOST_NODES), HISTORIES_AT_ONCE, async (id) => {
+    const home = route.homes.home(id)
+    const context = await route.homes.context(id, grant)
+    const { between } = configHistory(home.versions, createConfigReader(home.config), context)
+    const found = await changedKeys(between, periods, id, signal)
+    findings.push(...found.findings)
+    complete &&= found.complete
+  })
+  return { findings, complete }
+}
+
+async function betweenNodes(
+  route: CompareRoute,
+  grant: Grant,
+  { range, base }: { range: readonly string[]; base: readonly string[] },
+  signal: AbortSignal,
+): Promise<ConfigFindings> {
+  const ids = [...range, ...base].slice(0, MOST_COMPARED)
+  const context = await route.homes.context(ids[0]!, grant)
+  const budget = budgetOf(context, signal)
+  const { keys, missing } = await compare(ids, { route, budget, most: context.limits.answerBytes })
+  const findings = keys.flatMap((key) => (key.expected ? [] : (ownValue(key, range, base) ?? [])))
+  const isRead = [...missing.values()].every((why) => why === null || why === 'no-config')
+  return { findings, complete: isRead && ids.length === range.length + base.length }
+}
+
+/** A key whose most common value on some nodes is not the most common one on the others. */
+function ownValue(
+  { key, values }: DifferentKey,
+  range: readonly string[],
+  base: readonly string[],
+): LogFinding | null {
+  const among = (ids: readonly string[]) =>
+    values
+      .map(({ value, nodes }) => ({ value, count: nodes.filter((id) => ids.includes(id)).length }))
+      .sort((a, b) => b.count - a.count)
+  const [own] = among(range)
+  const [usual] = among(base)
+  if (!own?.count || !usual?.count || own.value === usual.value) return null
+  return {
+    kind: 'config',
+    what: key,
+    count: own.count,
+    base: among(base).find(({ value }) => value === own.value)?.count ?? 0,
+    ...(range.length === 1 && { node: range[0]! }),
+    example: `${usual.value ?? UNSET} → ${own.value ?? UNSET}`,
   }
 }

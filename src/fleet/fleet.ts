@@ -97,14 +97,22 @@ export function createFleet(options: FleetOptions): Hono {
   // The code for several logs is loaded with the first request for them.
   const logs = once(async () => {
     const { FleetLogs } = await import('./logs.ts')
-    return new FleetLogs({ nodes, homes, options, limits: shared.limits, mostListed: pageNodes ?? PAGE })
+    return new FleetLogs({
+      nodes,
+      homes,
+      options,
+      limits: shared.limits,
+      configs: compare,
+      mostListed: pageNodes ?? PAGE,
+    })
   })
-  for (const name of ['list', 'view', 'histogram', 'fields', 'groups'] as const) {
+  for (const name of ['list', 'view', 'histogram', 'fields', 'groups', 'compare'] as const) {
     const answer = async (request: Request, query: Query, grant: Grant) => {
       refuseHop(request)
       return (await logs()).answer(name, request, query, grant)
     }
-    routing.addQuery(`/api/v1/log/${name}`, 'logs', answer, { max: { size: maxSize }, fleet: true })
+    const resource = name === 'compare' ? 'difference' : name
+    routing.addQuery(`/api/v1/log/${name}`, 'logs', answer, { max: { size: maxSize }, fleet: true, resource })
   }
   if (options.loki) {
     const answerLoki = lokiHandler(options.loki, clock, async (grant) =>

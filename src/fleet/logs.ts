@@ -17,11 +17,13 @@ import { followLimits, type LogOptions, type ProcessLimits } from '../log/option
 import { parseZone, UTC } from '../log/time.ts'
 import type { ViewContext } from '../log/view/context.ts'
 import { type Detailer, detailer } from '../log/view/detail.ts'
+import type { CompareRoute } from '../routes/compare/compare.ts'
 import { taggedEntry } from '../routes/list-details.ts'
-import { mergedJson, type Sources, sourceHeaders } from '../routes/merged/route.ts'
+import { type MergedRoute, mergedJson, type Sources, sourceHeaders } from '../routes/merged/route.ts'
 import { MERGED } from '../routes/merged/routes.ts'
 import type { Query } from '../routes/parameters/read.ts'
 import { StoreError } from '../store/store.ts'
+import type { CompareRoute as ConfigRoute } from './compare.ts'
 import type { FleetHomes } from './homes.ts'
 import { type FleetNodes, unknownNode } from './nodes.ts'
 
@@ -30,6 +32,8 @@ export interface FleetLogsOptions {
   homes: FleetHomes
   options: LogOptions
   limits: ProcessLimits
+  /** How configurations are compared. */
+  configs: ConfigRoute
   /** How many nodes one list has at most. */
   mostListed: number
 }
@@ -59,7 +63,7 @@ export class FleetLogs {
 
   /** Answers one of the resources, over the logs of the wanted nodes. */
   answer(
-    name: keyof typeof MERGED | 'list',
+    name: keyof typeof MERGED | 'list' | 'compare',
     request: Request,
     query: Query,
     grant: Grant,
@@ -79,7 +83,28 @@ export class FleetLogs {
       following,
       count,
     }
-    return MERGED[name](request, query, route)
+    return name === 'compare'
+      ? this.#compare(request, query, route, grant)
+      : MERGED[name](request, query, route)
+  }
+
+  /** `GET /api/v1/log/compare`, with the configurations if the token allows that. */
+  async #compare(request: Request, query: Query, route: MergedRoute, grant: Grant): Promise<Response> {
+    const [{ compareLogs, compared }, { fleetConfig }] = await Promise.all([
+      import('../routes/compare/compare.ts'),
+      import('./compare.ts'),
+    ])
+    const { configs } = this.#options
+    const config: CompareRoute['config'] = (periods, signal) => fleetConfig(configs, grant, periods, signal)
+    const pick = async (asked: Query, signal: AbortSignal) => {
+      const { sources, ...rest } = await route.pick(asked, signal)
+      return { ...rest, sources: sources.map(compared) }
+    }
+    return compareLogs(request, query, {
+      ...route,
+      pick,
+      config: grant.scopes.has('config') ? config : null,
+    })
   }
 
   /** `GET /api/v1/log/list`: the logs of the wanted nodes, by node and name. */

@@ -1,5 +1,18 @@
 import type { ProblemCode } from '../http/problem.ts'
 import type { Resource } from '../routes/parameters/row.ts'
+import {
+  COMPARISON,
+  CONFIG_COMPARISON,
+  CONFIG_VERSION,
+  FIELDS,
+  FLEET_NODE,
+  GROUPS,
+  HISTOGRAM,
+  LINE,
+  NODE,
+  RECORD,
+  ROWS,
+} from './examples.ts'
 import type { HeaderName, REQUEST_HEADERS } from './headers.ts'
 import type { SCHEMAS } from './schemas.ts'
 
@@ -105,97 +118,6 @@ const ATTACHED: HeaderName[] = [
   'Last-Modified',
   'X-Nodestate-File',
 ]
-const NODE = {
-  hostIp: '192.0.2.4',
-  hostName: 'db-4',
-  grpcPort: 2891,
-  httpPort: 3000,
-  version: '0.4.1',
-  onlineTime: 1_794_708_600_000,
-}
-const CONFIG_VERSION = {
-  time: 1_794_708_600_000,
-  etag: '"1k-9pyyrt1wsdxe"',
-  size: 56,
-  changes: [{ key: 'query.max-workers', before: '30', after: '64' }],
-}
-const CONFIG_COMPARISON = {
-  nodes: ['db-1', 'db-2', 'db-7'],
-  missing: { 'db-9': 'no-config' },
-  keys: [
-    {
-      key: 'query.concurrency',
-      values: [
-        { value: '16', nodes: ['db-1', 'db-2'] },
-        { value: '64', nodes: ['db-7'] },
-      ],
-      expected: false,
-    },
-  ],
-}
-const FLEET_NODE = {
-  id: 'db-4',
-  node: NODE,
-  described: true,
-  shipped: '2026-11-15T02:10:00.123Z',
-  age: 12,
-  lag: 0,
-  errors: 3,
-  warnings: 12,
-  lastLine: 1_794_708_600_000,
-  error: null,
-}
-const LINE =
-  '2026-11-15 02:10:00.123\tINFO\tquery/broker.go:12\t[Broker] [Query]: request 7 took 12 ms\t{"shard":3}\n'
-const RECORD = {
-  time: '2026-11-15T02:10:00.123Z',
-  level: 'info',
-  source: { file: 'query/broker.go', line: 12 },
-  tags: ['Broker', 'Query'],
-  message: 'request 7 took 12 ms',
-  context: { shard: 3 },
-}
-const ROWS = 'time,level,message\r\n2026-11-15T02:10:00.123Z,info,request 7 took 12 ms\r\n'
-const HISTOGRAM = {
-  from: 1_794_708_600_000,
-  to: 1_794_708_660_000,
-  step: 60_000,
-  complete: true,
-  levels: ['debug', 'info', 'warn', 'error', 'fatal', 'none'],
-  buckets: [{ time: 1_794_708_600_000, counts: [0, 12, 0, 1, 0, 0] }],
-}
-const PATTERN = {
-  pattern: 'slow query took <*>',
-  count: 300,
-  level: 'warn',
-  first: '2026-11-15T01:10:00.000Z',
-  last: '2026-11-15T01:15:00.000Z',
-}
-const FIELDS = {
-  records: 300,
-  sampled: false,
-  complete: true,
-  fields: [
-    { name: 'level', count: 300, values: [{ value: 'warn', count: 300 }] },
-    {
-      name: 'took',
-      count: 120,
-      values: [{ value: '1.5s', count: 80 }],
-      numbers: { count: 120, min: 1200, median: 1500, p95: 2900, max: 3000, unit: 'ms' },
-    },
-  ],
-  patterns: [PATTERN],
-}
-const GROUPS = {
-  by: 'path',
-  of: 'duration',
-  unit: 'ms',
-  records: 120,
-  complete: true,
-  groups: [{ value: '/api/login', count: 80, errors: 3, min: 1.2, median: 14, p95: 1900, max: 2100 }],
-  other: { count: 40, errors: 0 },
-}
-
 /** Every operation of a node and of a fleet. A resource that the app serves and that is missing here fails a test. */
 export const OPERATIONS: Operation[] = [
   {
@@ -306,6 +228,18 @@ export const OPERATIONS: Operation[] = [
     answers: tagged(
       'The first groups in the requested order.',
       [{ schema: 'LogGroups', example: GROUPS }],
+      ['X-Nodestate-Missing', 'X-Nodestate-Settled'],
+    ),
+    problems: [...API, ...FILE, ...SEARCH, 'unsupported'],
+  },
+  {
+    path: '/api/v1/log/compare',
+    id: 'compareLogs',
+    summary: 'What sets a range of time apart from the time before it, or nodes from other nodes',
+    resource: 'difference',
+    answers: tagged(
+      'What differs, the most telling first; nothing if the range resembles its base.',
+      [{ schema: 'LogComparison', example: COMPARISON }],
       ['X-Nodestate-Missing', 'X-Nodestate-Settled'],
     ),
     problems: [...API, ...FILE, ...SEARCH, 'unsupported'],

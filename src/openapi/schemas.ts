@@ -256,6 +256,35 @@ const GROUPS = object(
     },
   },
 )
+const COMPARED_PERIOD = object({
+  from: integer('Start, in milliseconds since the Unix epoch.'),
+  to: integer('End, in milliseconds since the Unix epoch.'),
+  records: integer('Records that match the filters.', { minimum: 0 }),
+})
+const FINDING = object(
+  {
+    kind: { enum: ['pattern', 'field', 'level', 'config', 'silent'] } as const,
+    what: text(
+      'The pattern, `FIELD:VALUE` (or the field whose numbers moved), the level, the key of the configuration, or the log.',
+    ),
+    count: integer('Records, or changes of the key, in the range; estimated with the note `sampled`.'),
+    base: integer('The same in the base.'),
+  },
+  {
+    node: text('The node that all of it is from.'),
+    file: text('The log that all of it is from.'),
+    example: text('The message of one record; of a key, its values before and after.'),
+    query: text(
+      'The query string of `/api/v1/log/view` that shows the records; in the base, if they are gone.',
+    ),
+  },
+)
+const COMPARISON = object({
+  range: COMPARED_PERIOD,
+  base: COMPARED_PERIOD,
+  complete: flag('False when a budget ran out or an archive ends early, so that records are missing.'),
+  findings: list(FINDING, 'The most telling first, twelve at most.'),
+})
 
 /** RFC 9457. */
 const PROBLEM = object({
@@ -310,6 +339,7 @@ export const SCHEMAS = {
   Histogram: HISTOGRAM,
   LogFields: FIELDS,
   LogGroups: GROUPS,
+  LogComparison: COMPARISON,
   Problem: PROBLEM,
   LokiResult: success(LOKI_DATA),
   LokiNames: success(list(text())),

@@ -24,6 +24,16 @@ export function configHistory(
   return {
     changed: () => history.changed(),
     show: (request: Request, query: Query) => showHistory(request, query, { history, context }),
+    /** The versions that were first seen in a period, oldest first; fewer if the budget is spent. */
+    async between({ from, to }: { from: number; to: number }, signal: AbortSignal) {
+      const stored = await history.versions.list({ until: to - 1, limit: MOST_BETWEEN + 1, signal })
+      const found = stored.filter(({ time }) => time > from).length
+      const limit = Math.min(found, MOST_BETWEEN)
+      const { parallel = 1 } = context
+      const budget = budgetOf(context, signal)
+      const entries = await history.entries(stored.slice(0, limit + 1), limit, { budget, parallel })
+      return { versions: entries.reverse(), complete: entries.length === found }
+    },
     /** The version that held at a time, as a request writes it. */
     async at(text: string, signal: AbortSignal) {
       const { at, clock } = instantOf('at', text, { zone: context.zone, now: context.clock.now() })!
@@ -37,6 +47,9 @@ export function configHistory(
     },
   }
 }
+
+/** How many versions are compared with each other at most. */
+const MOST_BETWEEN = 40
 
 /** Memory for a version of so many bytes. */
 function leaseIn({ memory }: ViewContext): (bytes: number) => Lease | null {

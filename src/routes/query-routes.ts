@@ -6,6 +6,7 @@ import { Followers } from '../log/follow/followers.ts'
 import type { FollowLimits } from '../log/follow/hub.ts'
 import type { ViewContext } from '../log/view/context.ts'
 import { detailer } from '../log/view/detail.ts'
+import type { CompareRoute } from './compare/compare.ts'
 import { showHistogram } from './histogram.ts'
 import { listDetails, listPart, listTagged, streamList } from './list-details.ts'
 import type { Query } from './parameters/read.ts'
@@ -59,6 +60,22 @@ export function loadQueryRoutes(context: ViewContext, options: QueryOptions) {
     // Loaded when the first panel of fields opens.
     fields: over('fields', async (...args) => (await import('./fields.ts')).showFields(...args)),
     groups: over('groups', async (...args) => (await import('./groups.ts')).showGroups(...args)),
+    compare: async (request: Request, query: Query, config: CompareRoute['config']) => {
+      claim(request)
+      const [{ compareLogs, compared }, { mergedRoute }] = await Promise.all([
+        import('./compare/compare.ts'),
+        import('./merged/routes.ts'),
+      ])
+      const several = query.files ? await mergedRoute(query, route, false) : null
+      const file = query.file!
+      const one = { name: file, file, node: null, rotated: query.rotated ?? false, context }
+      const pick = async (asked: Query, signal: AbortSignal) => {
+        if (!several) return { sources: [one], missing: [] }
+        const { sources, ...rest } = await several.pick(asked, signal)
+        return { ...rest, sources: sources.map(compared) }
+      }
+      return compareLogs(request, query, { ...route, pick, config })
+    },
     listPart: (request: Request, from: Part | string) => listPart(request, from, context),
     streamList: (request: Request, after: string) => streamList(request, after, context.files),
     listTagged: (request: Request, query: Query) => listTagged(request, query, context),

@@ -3,6 +3,7 @@ import { once } from '../limits/once.ts'
 import { narrowFiles } from '../log/files/narrow.ts'
 import { isUnknownFile, noSuchFile } from '../log/files/nearest.ts'
 import type { ViewContext } from '../log/view/context.ts'
+import type { CompareRoute } from './compare/compare.ts'
 import { listLogs } from './list.ts'
 import type { Query } from './parameters/read.ts'
 import type { QueryOptions } from './query-routes.ts'
@@ -56,7 +57,7 @@ function resourcesOf({ context, ...options }: LogResourceOptions) {
       })
     }
   }
-  return {
+  const handlers = {
     list: (request, query) => listLogs(request, query, files, queryRoutes),
     view: named((request, query) => viewLog(request, query, viewRoute)),
     histogram: named(async (request, query) => (await queryRoutes()).histogram(request, query)),
@@ -66,4 +67,9 @@ function resourcesOf({ context, ...options }: LogResourceOptions) {
       (await import('./download.ts')).downloadLog(request, query, viewRoute),
     ),
   } satisfies Record<string, Handler>
+  return {
+    ...handlers,
+    compare: async (request: Request, query: Query, config: CompareRoute['config']) =>
+      (await queryRoutes()).compare(request, query, config),
+  }
 }

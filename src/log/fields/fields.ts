@@ -61,26 +61,36 @@ export async function countFields(
   const patterns = new Patterns()
   for (const { bytes: piece, reader } of records) {
     if (isTurnOver()) await yieldToEventLoop()
-    const { format, zone } = reader
-    const bytes = format.unwrap?.(piece, 0, piece.length) ?? piece
-    const inner = { format: format.inner ?? format, zone }
-    const outer = format.inner ? format.fields(decode(piece, 0, piece.length), zone) : null
-    const record = inner.format.fields(decode(bytes, 0, bytes.length), zone)
-    look({ bytes, from: 0, to: bytes.length }, record, inner, counts)
-    patterns.add(record.message, record.level ?? null, record.time ?? outer?.time ?? null)
+    counts.record()
+    const { message, level, time } = readFields(piece, reader, (name, value, isMember) =>
+      isMember ? counts.addMember(name, value) : counts.add(name, value),
+    )
+    patterns.add(message, level ?? null, time ?? null)
   }
   return { records: records.length, fields: counts.top(), patterns: patterns.top(PATTERNS) }
 }
 
-function look(bytes: Bytes, record: RecordFields, reader: Reader, counts: Counts): void {
+/** Called with a field of a record; `isMember` if it is one of its context, whose value may be a number. */
+type AddField = (name: string, value: string, isMember: boolean) => void
+
+/** Reads a record, and calls `add` with each of its fields; a record with several tags has that field several times. */
+export function readFields(piece: Uint8Array, { format, zone }: Reader, add: AddField): RecordFields {
+  const bytes = format.unwrap?.(piece, 0, piece.length) ?? piece
+  const inner = { format: format.inner ?? format, zone }
+  const outer = format.inner ? format.fields(decode(piece, 0, piece.length), zone) : null
+  const record = inner.format.fields(decode(bytes, 0, bytes.length), zone)
+  look({ bytes, from: 0, to: bytes.length }, record, inner, add)
+  return record.time === undefined && outer?.time !== undefined ? { ...record, time: outer.time } : record
+}
+
+function look(bytes: Bytes, record: RecordFields, reader: Reader, add: AddField): void {
   const { level, source, tags = [], context } = record
-  counts.record()
-  if (level !== undefined) counts.add('level', level)
-  if (source) counts.add('source', `${source.file}:${source.line}`)
-  for (const tag of new Set(tags)) counts.add('tag', tag)
+  if (level !== undefined) add('level', level, false)
+  if (source) add('source', `${source.file}:${source.line}`, false)
+  for (const tag of new Set(tags)) add('tag', tag, false)
   const visit: Visit = (path, value) => {
     // The time, the message and the like have their own place and are not in the context; an object has members.
-    if (isField(context, path)) counts.addMember(path, value())
+    if (isField(context, path)) add(path, value(), true)
     return false
   }
   visitMembers(bytes, reader, visit, record)

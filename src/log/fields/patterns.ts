@@ -1,7 +1,7 @@
 import type { MessagePattern } from '../../answers.ts'
 import { ANY, wordsOf } from '../pattern/message.ts'
 
-interface Group {
+export interface Group {
   words: string[]
   count: number
   level: string | null
@@ -25,8 +25,8 @@ export class Patterns {
   readonly #leaves = new Map<string, Group[]>()
   #groups = 0
 
-  /** Takes a message. Messages come from the newest to the oldest, or the other way round. */
-  add(message: string, level: string | null, time: string | null): void {
+  /** Takes a message, and returns its group; null if there are too many. Messages come in order of time, either way. */
+  add(message: string, level: string | null, time: string | null): Group | null {
     const words = wordsOf(message)
     const leaf = `${level} ${words.length} ${words[0] ?? ''}`
     let groups = this.#leaves.get(leaf)
@@ -36,11 +36,12 @@ export class Patterns {
     }
     const group = nearest(groups, words)
     if (group) join(group, words, time)
-    else if (this.#groups < MAX_GROUPS) {
-      this.#groups++
-      const example = message.split('\n', 1)[0]!.slice(0, LONGEST_EXAMPLE)
-      groups.push({ words, count: 1, level, first: time, last: time, example })
-    }
+    if (group || this.#groups >= MAX_GROUPS) return group
+    this.#groups++
+    const example = message.split('\n', 1)[0]!.slice(0, LONGEST_EXAMPLE)
+    const made = { words, count: 1, level, first: time, last: time, example }
+    groups.push(made)
+    return made
   }
 
   top(most: number): MessagePattern[] {

@@ -19,7 +19,7 @@ export function missing(name: keyof Values): Error {
 
 /** A time as a parameter gives it, and whether it depends on the clock; null if it was not given. */
 export function instantOf(
-  name: 'since' | 'until' | 'at',
+  name: 'since' | 'until' | 'at' | 'base-since' | 'base-until',
   text: string | undefined,
   clock: Parameters<typeof parseInstant>[1],
 ): { at: number; clock: boolean } | null {

@@ -1,4 +1,4 @@
-/** The resources that take parameters, by the last word of their path. */
+/** The resources that take parameters, by the last word of their path; `difference` is the comparison of logs. */
 export type Resource =
   | 'config'
   | 'history'
@@ -8,6 +8,7 @@ export type Resource =
   | 'histogram'
   | 'fields'
   | 'groups'
+  | 'difference'
   | 'download'
   | 'nodes'
 

@@ -1,8 +1,8 @@
-import type { FLEET_PARAMETERS } from './fleet-table.ts'
+import { FLEET_PARAMETERS, LIST_PARAMETERS } from './fleet-table.ts'
 import type { Parameter } from './row.ts'
 import { TAIL_PARAMETERS } from './tail-table.ts'
 
-export { FLEET_PARAMETERS } from './fleet-table.ts'
+export { FLEET_PARAMETERS }
 
 export const DEFAULT_BUCKETS = 100
 /** The number of groups when a request does not say. */
@@ -14,7 +14,11 @@ const LONGEST_COLUMNS = 4000
 /** The longest cursor: a file name of 255 bytes, each of them escaped twice. */
 const LONGEST_CURSOR = 4500
 
-const FILTER = { on: ['view', 'histogram', 'fields', 'groups'], role: 'filter', type: 'text' } as const
+const FILTER = {
+  on: ['view', 'histogram', 'fields', 'groups', 'difference'],
+  role: 'filter',
+  type: 'text',
+} as const
 
 const TIME = {
   ...FILTER,
@@ -207,7 +211,7 @@ export const PARAMETERS = [
   {
     name: 'rotated',
     ...SHAPE,
-    on: ['view', 'histogram', 'fields', 'groups'],
+    on: ['view', 'histogram', 'fields', 'groups', 'difference'],
     role: 'log',
     meaning: 'The file together with the files it was rotated into, oldest first, as one log.',
   },
@@ -338,18 +342,19 @@ export const PARAMETERS = [
     example: '20',
   },
   {
-    name: 'node',
-    on: ['compare'],
-    role: 'filter',
-    type: 'text',
-    maxLength: 200,
-    required: true,
-    repeatable: true,
-    most: 200,
-    expects: 'the id of a node, or a pattern over the ids such as db-*',
-    value: 'ID',
-    meaning: 'A node, or a shell pattern over the ids: all nodes that it matches. At most 200 nodes in all.',
-    example: 'db-*',
+    name: 'base-since',
+    ...TIME,
+    on: ['difference'],
+    meaning:
+      'The start of the base. Default: as long before its end as the range is long, at least an hour; with `base-node`, `since`.',
+    example: '2026-11-14T02:10:00Z',
+  },
+  {
+    name: 'base-until',
+    ...TIME,
+    on: ['difference'],
+    meaning: 'The end of the base. Default: `since`; with `base-node`, `until`.',
+    example: '2026-11-14T02:15:00Z',
   },
   {
     name: 'limit',
@@ -359,26 +364,7 @@ export const PARAMETERS = [
     meaning: 'At most this many nodes; at the edge never more than 40.',
     example: '100',
   },
-  {
-    name: 'after',
-    on: ['list'],
-    role: 'cursor',
-    type: 'text',
-    maxLength: 1024,
-    value: 'NAME',
-    meaning: 'Only files whose names come after this one. `Link` of a detailed list has the next part.',
-    example: 'broker.log.4.gz',
-  },
-  {
-    name: 'after',
-    on: ['nodes'],
-    role: 'cursor',
-    type: 'text',
-    maxLength: 128,
-    value: 'ID',
-    meaning: 'Only nodes whose id comes after this one. `Link` has the next page.',
-    example: 'db-40',
-  },
+  ...LIST_PARAMETERS,
 ] as const satisfies readonly Parameter[]
 
 type Row = (typeof PARAMETERS)[number] | (typeof FLEET_PARAMETERS)[number]

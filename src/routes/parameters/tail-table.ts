@@ -6,7 +6,7 @@ const DEFAULT_SIZE = 1024 * 1024
 export const TAIL_PARAMETERS = [
   {
     name: 'file',
-    on: ['view', 'histogram', 'fields', 'groups'],
+    on: ['view', 'histogram', 'fields', 'groups', 'difference'],
     role: 'log',
     type: 'text',
     required: true,

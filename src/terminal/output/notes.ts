@@ -12,6 +12,8 @@ export const SENTENCES: Record<string, string> = {
   'ambiguous-zone':
     "The zone abbreviation in this log is ambiguous; times are read in the node's --timezone.",
   'assumed-date': 'The times in this log have no date; the date comes from when the file was last written.',
+  sampled: 'There are many records: counts are estimated from a part of them.',
+  'no-config-scope': 'The token does not cover the configuration, which was not compared.',
   'unknown-field': 'The records do not have one of these fields.',
   'family-order':
     'The names and times of the rotated files contradict each other, so their order is a guess.',
