@@ -157,20 +157,13 @@ class ArchiveHeads {
 
 /** One pass through an archive, which tells its size, too. */
 async function readThrough(archive: Text, options: ProbeOptions): Promise<TimeSpan> {
-  const spans = new SpanReader(options)
-  try {
-    return await spanOf(archive, options, spans)
-  } finally {
-    spans.release()
-  }
-}
-
-async function spanOf(archive: Text, { budget }: ProbeOptions, spans: SpanReader): Promise<TimeSpan> {
+  // A span that is too wide would say that the log is out of order.
+  const spans = new SpanReader(options, true)
   const span = { earliest: Number.POSITIVE_INFINITY, latest: Number.NEGATIVE_INFINITY }
   let rest = new Uint8Array(0)
   let at = 0
   for (let size = Number.POSITIVE_INFINITY; at < size; ) {
-    await budget.check()
+    await options.budget.check()
     const piece = await readUpTo(archive, at, at + CHUNK)
     if (piece.length < CHUNK) size = at + piece.length
     const bytes = new Uint8Array(rest.length + piece.length)

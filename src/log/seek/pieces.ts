@@ -165,7 +165,7 @@ export async function borderAmong(
   if (from === null) return { from: text.size, to: text.size, ordered: true }
   for (let i = pieces.length - 1; i >= 0 && endOf(i) > from; i--) {
     if (pieces[i]!.earliest >= instant) continue
-    if (isLong(i)) return { from, to: endOf(i), ordered: false }
+    if (isLong(i)) return { from, to: endOf(i), ordered: true }
     const seen = await look(i)
     if (seen === 'spent') return seen
     if (seen.earlyEnd === null) continue

@@ -29,10 +29,11 @@ export class SpanReader {
   #width = SHORTEST
   #span: TimeSpan = { earliest: 0, latest: 0 }
 
-  constructor({ format, zone }: { format: LineFormat; zone: Zone }) {
+  /** With `isExact`, each time is read, and a span is exactly that of its records. */
+  constructor({ format, zone }: { format: LineFormat; zone: Zone }, isExact = false) {
     this.#format = format
     this.#zone = zone
-    this.#scanner = format.shape ? takeScanner(UNIT) : null
+    this.#scanner = format.shape && !isExact ? takeScanner(UNIT) : null
     this.#shapes = this.#scanner && new Shapes(this.#scanner)
   }
 

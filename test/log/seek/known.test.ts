@@ -1,6 +1,7 @@
 import { appendFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { logFiles } from '../../../src/log/files/files.ts'
 import { viewOf } from '../../../src/log/view/view.ts'
@@ -122,4 +123,14 @@ it('the rest of a record that a rotation cut goes with it', async () => {
   const text = Buffer.concat(view.pieces ?? [await view.series.read(view.from, view.to)]).toString()
   expect(text).toBe(lines(19_999, 20_000) + trace)
   expect((await ask(until, until + 10, true)).ids).toEqual([20_000])
+})
+
+it('an archive that ends in the second in which the range begins is in order', async () => {
+  writeFileSync(join(directory, 'a.log.1.gz'), gzipSync(lines(0, 30)))
+  writeFileSync(join(directory, 'a.log'), lines(30, 60))
+  const context = contextOf(logFiles(fsStore(directory)))
+  for (const i of [29, 30, 31]) {
+    const view = await viewOf(context, viewRequest({ since: START + i * 10, rotated: true }))
+    expect(view.notes).toEqual([])
+  }
 })
