@@ -223,6 +223,7 @@ const ROOMS: [room: string, door: string[]][] = [
       'config.ts',
       'download.ts',
       'fields.ts',
+      'groups.ts',
       'list-details.ts',
       'page.ts',
       'query-routes.ts',

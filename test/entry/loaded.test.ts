@@ -42,7 +42,7 @@ it('reads none of its files once it has started: they may be replaced, or no des
       `${view}&download=true`,
       `${view}&q=one&download=true`,
     ],
-    ...['/api/v1/log/groups?file=a.log&by=x&where=x~y'],
+    ...['/api/v1/log/groups?file=a.log&by=x&where=x~y', `${view}&pattern=one`],
     ...['/api/v1/log/fields?file=a.log', '/api/v1/log/list?detail=true', '/api/v1/config', '/'],
     ...['/api/v1/config/history', '/api/v1/config?at=now'],
     ...['/loki/api/v1/labels', '/openapi.json', '/metrics', '/readyz'],
