@@ -1,5 +1,6 @@
 import { parametersOf, type Query } from '../ask.ts'
 import type { Random } from '../kernel/random.ts'
+import { KNOWN } from '../known.ts'
 import { LEVELS, type Level, type Log } from '../logs.ts'
 import type { Draft, Step } from '../plan.ts'
 import { isAnswered } from '../rules/answers.ts'
@@ -29,6 +30,7 @@ export const follower: Actor = {
       planOne(draft, own, { name: String(i), log })
     }
     const merged = random.split('merged')
+    if (KNOWN.noRotatedTimelines && settings.logs.some(({ rotation }) => rotation !== 'none')) return
     for (let i = merged.chance(0.25) ? merged.small(1, 2) : 0; i > 0; i--)
       planOne(draft, merged.split(i), { name: `merged-${i}`, log: '*' })
   },

@@ -65,9 +65,7 @@ export class FollowedLog {
   }
 
   #isWanted({ record }: Line): boolean {
-    const { hasStepped, settings } = this.#log
-    if (KNOWN.newLogsByTime && this.#isMerged && hasStepped) return false
-    if (KNOWN.emptyPlaces && this.#isMerged && settings.rotation === 'copytruncate') return false
+    if (KNOWN.newLogsByTime && this.#isMerged && this.#log.hasStepped) return false
     return !record.lost && LEVELS.indexOf(record.level) >= this.#least
   }
 
