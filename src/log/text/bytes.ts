@@ -43,7 +43,8 @@ export function characterStart(bytes: Uint8Array, at: number): number {
  * Four bytes at a time: 1 MiB takes a fifth of a millisecond.
  */
 export function isHole(bytes: Uint8Array): boolean {
-  const ahead = Math.min(bytes.length, (4 - (bytes.byteOffset % 4)) % 4)
+  const ahead = (4 - (bytes.byteOffset % 4)) % 4
+  if (bytes.length < ahead) return bytes.every((byte) => byte === 0)
   const words = new Uint32Array(bytes.buffer, bytes.byteOffset + ahead, (bytes.length - ahead) >> 2)
   for (let i = 0; i < words.length; i++) if (words[i] !== 0) return false
   for (let i = 0; i < ahead; i++) if (bytes[i] !== 0) return false
