@@ -32,7 +32,7 @@ const isWelcome = (line: string) => line.includes(' listens on http')
 export async function prepareGround(): Promise<Ground> {
   const directory = mkdtempSync(join(tmpdir(), 'nodestate-conformance-'))
   writeHome(directory)
-  const bindings = { NODESTATE_HOME: 'nodes/db-4', NODESTATE_INSECURE: '1' }
+  const bindings = { NODESTATE_HOME: 'nodes/db-4', NODESTATE_INSECURE: '1', NODESTATE_MCP: '1' }
   const flare = await startMiniflare({ folder: join(root, 'dist/worker'), bindings })
   const writer = bucketWriter({ ...flare, endpoint: flare.s3 })
   for (const [key, bytes] of Object.entries(HOME)) await writer.put(`nodes/db-4/${key}`, bytes)
@@ -107,10 +107,14 @@ function launch(command: string[], home: string, env: Record<string, string>) {
 async function launchWith(command: string[], flags: string[], env: Record<string, string>) {
   const [program, ...args] = command as [string, ...string[]]
   const clean = Object.entries(process.env).filter(([name]) => !/^(NODESTATE|AWS)_/.test(name))
-  const running: Running = await start(program, [...args, ...flags, '--port', '0', '--log-level', 'error'], {
-    cwd: root,
-    env: { ...Object.fromEntries(clean), ...env },
-    isReady: isWelcome,
-  })
+  const running: Running = await start(
+    program,
+    [...args, ...flags, '--port', '0', '--log-level', 'error', '--mcp'],
+    {
+      cwd: root,
+      env: { ...Object.fromEntries(clean), ...env },
+      isReady: isWelcome,
+    },
+  )
   return { url: /http:\/\/\S+/.exec(running.line)![0], stop: running.stop }
 }

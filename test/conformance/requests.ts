@@ -3,12 +3,41 @@ export interface Asked {
   path: string
   method?: string
   headers?: Record<string, string>
+  /** JSON. */
+  body?: string
 }
 
 const view = (query: string, more: Omit<Asked, 'path'> = {}): Asked => ({
   path: `/api/v1/log/view?${query}`,
   ...more,
 })
+/** A call of a tool, in the era of 2026-07-28 or, with `legacy`, as clients of 2025-11-25 send it. */
+const tool = (name: string, args: object, legacy = false): Asked => ({
+  path: '/mcp',
+  method: 'POST',
+  headers: {
+    'Content-Type': 'application/json',
+    Accept: 'application/json, text/event-stream',
+    'MCP-Protocol-Version': legacy ? '2025-11-25' : '2026-07-28',
+    ...(!legacy && { 'Mcp-Method': 'tools/call', 'Mcp-Name': name }),
+  },
+  body: JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: {
+      name,
+      arguments: args,
+      ...(!legacy && {
+        _meta: {
+          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+          'io.modelcontextprotocol/clientCapabilities': {},
+        },
+      }),
+    },
+  }),
+})
+const HOUR = { since: '2026-01-02T03:00:00Z', until: '2026-01-02T04:00:00Z' }
 const strange = encodeURIComponent('with space+plus%41&amp;é😀.log')
 const quotes = encodeURIComponent('quote\'"<tag>;=?#.log')
 
@@ -106,4 +135,19 @@ export const REQUESTS: Asked[] = [
   { path: '/api/v1/log/list', headers: { 'If-None-Match': '"other"' } },
   view('file=broker.log&size=100', { headers: { 'If-None-Match': '*' } }),
   view('file=broker.log&size=100', { headers: { Range: 'bytes=0-9' } }),
+  { path: '/mcp' },
+  { path: '/mcp', method: 'POST', headers: { Origin: 'https://elsewhere.example' } },
+  {
+    path: '/mcp',
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify('x'.repeat(65_536)),
+  },
+  tool('search_logs', { ...HOUR, file: 'broker.log', level: 'error', limit: 5 }),
+  tool('search_logs', { ...HOUR, file: ['broker.log', 'big.log'], limit: 7, order: 'oldest' }, true),
+  tool('log_patterns', { ...HOUR, file: 'big.log' }),
+  tool('log_histogram', { ...HOUR, file: 'broker.log', step: '1m' }),
+  tool('get_config', {}),
+  tool('get_config', {}, true),
+  tool('search_logs', { file: 'unknown.log' }),
 ]

@@ -277,6 +277,7 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
     ['page', ['page.js', 'routes-page.js']],
     ['fleet', ['fleet-fleet.js', 'fleet-logs.js']],
     ['comparison of configurations', ['fleet-compare.js']],
+    ['assistants', ['mcp-mcp.js']],
     // What reads files: never loaded, since a worker has none.
     ['never loaded', ['settings-file.js']],
   ]
@@ -308,7 +309,15 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
   it('loads everything but the core when it is first used', () => {
     expect([...closure(['worker.js'])].sort()).toEqual(['core.js', 'worker.js'])
     const core = readFileSync(join(folder, 'core.js'), 'utf8')
-    for (const name of ['routes-query-routes', 'page', 'loki', 'openapi-route', 'fleet-fleet', 'segments'])
+    for (const name of [
+      'routes-query-routes',
+      'page',
+      'loki',
+      'mcp-mcp',
+      'openapi-route',
+      'fleet-fleet',
+      'segments',
+    ])
       expect(core).toContain(`import(\`./${name}.js\`)`)
     // A pattern search loads none of what only other requests need.
     const search = closure(['routes-query-routes.js'])
