@@ -144,5 +144,6 @@ export async function firstTimeOf(text: Text, options: ProbeOptions): Promise<nu
   const border = await borderIn(probes, Number.NEGATIVE_INFINITY, 0)
   if (border === 'spent') return null
   await probes.look([border.from - 1])
-  return probes.known(border.from - 1, border.from)[0]?.time ?? null
+  const time = probes.known(border.from - 1, border.from)[0]?.time ?? Number.NaN
+  return Number.isNaN(time) ? null : time
 }
