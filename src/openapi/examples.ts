@@ -65,6 +65,7 @@ const PATTERN = {
   level: 'warn',
   first: '2026-11-15T01:10:00.000Z',
   last: '2026-11-15T01:15:00.000Z',
+  example: 'slow query took 1204ms',
 }
 export const FIELDS = {
   records: 300,

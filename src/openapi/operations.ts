@@ -237,11 +237,13 @@ export const OPERATIONS: Operation[] = [
     id: 'compareLogs',
     summary: 'What sets a range of time apart from the time before it, or nodes from other nodes',
     resource: 'difference',
-    answers: tagged(
-      'What differs, the most telling first; nothing if the range resembles its base.',
-      [{ schema: 'LogComparison', example: COMPARISON }],
-      ['X-Nodestate-Missing', 'X-Nodestate-Settled'],
-    ),
+    answers: {
+      200: {
+        description: 'What differs, the most telling first; nothing if the range resembles its base.',
+        headers: ['X-Nodestate-Note', 'X-Nodestate-Missing', 'X-Nodestate-Settled'],
+        bodies: [{ schema: 'LogComparison', example: COMPARISON }],
+      },
+    },
     problems: [...API, ...FILE, ...SEARCH, 'unsupported'],
   },
   {
@@ -272,7 +274,7 @@ export const OPERATIONS: Operation[] = [
         bodies: [{ schema: 'FleetNode', list: true, example: [FLEET_NODE] }],
       },
     },
-    problems: [...ANY, 'bad-parameter', ...STORAGE],
+    problems: [...ANY, 'loop', 'bad-parameter', ...STORAGE],
   },
   {
     path: '/metrics',

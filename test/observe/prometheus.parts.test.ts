@@ -42,9 +42,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-async function metrics(accept?: string): Promise<string> {
+async function metrics(accept?: string, program = node): Promise<string> {
   const headers = { Authorization: 'Bearer s3cret', ...(accept && { Accept: accept }) }
-  return (await fetch(`${node.url}/metrics`, { headers })).text()
+  return (await fetch(`${program.url}/metrics`, { headers })).text()
 }
 
 describe.skipIf(missing)(title('promtool'), () => {
@@ -66,7 +66,10 @@ describe.skipIf(missing)(title('promtool'), () => {
 
 describe('the metrics', () => {
   it('are those that the dashboard and the alerts ask for', async () => {
-    const text = await metrics()
+    const coordinator = await serve(['--port=0', '--peer', `db-1=${node.url}`, '--log-level=off'], {
+      env: { NODESTATE_TOKEN: 's3cret' },
+    })
+    const text = `${await metrics()}${await metrics(undefined, coordinator)}`
     const shownIn = (text: string) => [...new Set(text.match(/^(nodestate|process)_\w+/gm))]
     const askedIn = (file: string) =>
       [...readFileSync(join('deploy', file), 'utf8').matchAll(/\b(nodestate|process)_\w+/g)].map(
