@@ -7,9 +7,9 @@ const LETTERS = { D: 0, I: 1, W: 2, E: 3 }
 /** A mark that is not in a line of its level would hide the line from a search for that level. */
 it.each([
   [String.raw`${CLOCK} \[(?<level>[DIWE])\] `, '02:10:00 [E] disk: full'],
-  [String.raw`${CLOCK} (?<level>[DIWE]) `, '02:10:00 E disk: full'],
+  [`${CLOCK} (?<level>[DIWE]) `, '02:10:00 E disk: full'],
   [String.raw`${CLOCK} (?<level>[DIWE])\| `, '02:10:00 E| disk: full'],
-  [String.raw`${CLOCK} <(?<level>[DIWE])>? `, '02:10:00 <E disk: full'],
+  [`${CLOCK} <(?<level>[DIWE])>? `, '02:10:00 <E disk: full'],
   [String.raw`${CLOCK}\t(?<level>(?:D|I|W|E))`, '02:10:00\tE\tdisk: full'],
 ])('%s is marked in %s', (head, line) => {
   const row = { name: 'acme', shape: '00:00:00', head: new RegExp(head), levels: LETTERS }
