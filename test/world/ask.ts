@@ -119,9 +119,15 @@ export async function ask(
     const noted = notes.length > 0 ? ` (${notes.join(', ')})` : ''
     const ended = cut === null ? '' : `, cut: ${cut}`
     world.note(`${who} GET ${decodeURIComponent(path)} → ${status} ${text.length} characters${noted}${ended}`)
-    if (status !== 503 || !text.includes('/problems/too-busy') || tries >= TRIES) return answer
+    if (!isTooBusy(answer) || tries >= TRIES) return answer
     await world.kernel.sleep(1_000)
   }
+}
+
+/** Whether a place was missing for all of an answer, or, as it says, for one of its logs. */
+function isTooBusy({ status, text, headers }: Answer): boolean {
+  if (status === 503) return text.includes('/problems/too-busy')
+  return headers.get('X-Nodestate-Missing')?.includes('too-busy') === true
 }
 
 async function askOnce(
