@@ -71,11 +71,12 @@ describe('the packed package', () => {
     }
   })
 
-  it('has the size and the dependencies that the README states, and hono as a peer', () => {
+  it('has the size and the dependencies that the README states, and hono as its only peer that is not optional', () => {
     const stated = /less than (\d+) KB, with (\d+) dependencies/.exec(readme)!
     expect(project.size / 1000).toBeLessThan(Number(stated[1]))
     expect(Object.keys(manifest.dependencies)).toHaveLength(Number(stated[2]))
-    expect(manifest.peerDependencies).toEqual({ hono: '^4.7.0' })
+    expect(manifest.peerDependencies).toEqual({ '@modelcontextprotocol/server': '^2.4.0', hono: '^4.7.0' })
+    expect(manifest.peerDependenciesMeta).toEqual({ '@modelcontextprotocol/server': { optional: true } })
   })
 
   for (const [runtime, command, why] of PLACES)

@@ -1,4 +1,3 @@
-import { createMcpHandler } from '@modelcontextprotocol/server'
 import type { Grant } from '../access/grant.ts'
 import { EndlessError, textOf } from '../client/body.ts'
 import { createClient } from '../client.ts'
@@ -7,7 +6,7 @@ import { respond } from '../http/sliced.ts'
 import { parseShallow } from '../limits/shallow-json.ts'
 import { parseZone, UTC } from '../log/time.ts'
 import { shareId } from '../observe/request-id.ts'
-import { isTool, serverFor } from './protocol.ts'
+import { isTool, loadProtocol, serverFor } from './protocol.ts'
 import { type Mcp, type McpService, noteCall } from './service.ts'
 
 export type { Mcp, McpService } from './service.ts'
@@ -80,7 +79,8 @@ async function speak(request: Request, grant: Grant, service: McpService): Promi
     onCall: (tool: string, outcome: string) => counter?.add(1, { tool, outcome }),
     onError,
   }
-  const handler = createMcpHandler(() => serverFor(caller), { onerror: () => {} })
+  const protocol = await loadProtocol()
+  const handler = protocol.createMcpHandler(() => serverFor(caller, protocol), { onerror: () => {} })
   const { body, status, headers } = await handler.fetch(request, { parsedBody: message })
   const kept = new Headers(headers)
   for (const [name, value] of Object.entries(HEADERS_OF_ANSWERS)) kept.set(name, value)

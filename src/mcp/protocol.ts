@@ -1,4 +1,4 @@
-import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
+import type { Server } from '@modelcontextprotocol/server'
 import type { Scope } from '../access/grant.ts'
 import { ProblemError, UnreachableError } from '../client.ts'
 import { Problem } from '../http/problem.ts'
@@ -43,8 +43,21 @@ export function isTool(name: unknown): name is string {
   return TOOLS.some((tool) => tool.name === name)
 }
 
+/** The package of the protocol. */
+type Protocol = typeof import('@modelcontextprotocol/server')
+
+/** Loads the package of the protocol. Because a failure is caught, bundlers only warn where it is not installed. */
+export async function loadProtocol(): Promise<Protocol> {
+  try {
+    return await import('@modelcontextprotocol/server')
+  } catch (cause) {
+    throw new Error('Install the package of the protocol: npm i @modelcontextprotocol/server', { cause })
+  }
+}
+
 /** A server with the tools that the caller may use. */
-export function serverFor(caller: Caller): Server {
+export function serverFor(caller: Caller, protocol: Protocol): Server {
+  const { ProtocolError, ProtocolErrorCode, Server } = protocol
   const tools = TOOLS.filter(
     ({ scopes, isFleets }) =>
       (!isFleets || caller.isFleet) &&

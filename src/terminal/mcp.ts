@@ -1,7 +1,7 @@
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { type Client, ProblemError } from '../client.ts'
 import { systemClock } from '../limits/clock.ts'
-import { serverFor } from '../mcp/protocol.ts'
+import { loadProtocol, serverFor } from '../mcp/protocol.ts'
 import { type CommandLine, UsageError } from '../settings/usage.ts'
 import { onlyTargetsOf } from './connect.ts'
 import { complain, sentenceOf } from './output/notes.ts'
@@ -15,7 +15,8 @@ export async function mcp(given: CommandLine, _: Style, world: World): Promise<n
   const { client, nodeClient } = target!
   const onError = (error: unknown) => void complain(world, sentenceOf(error))
   const caller = { client, nodeClient, clock: systemClock, zone: null, scopes: null, onCall() {}, onError }
-  const server = serveStdio(async () => serverFor({ ...caller, isFleet: await isFleet(client) }), {
+  const protocol = await loadProtocol()
+  const server = serveStdio(async () => serverFor({ ...caller, isFleet: await isFleet(client) }, protocol), {
     onerror: onError,
   })
   await world.inputEnd?.()

@@ -228,6 +228,7 @@ async function loadRest({ fleet, peers, peersFrom, join, loki, mcp, page }: Sett
     join && import('../../log/joined/tracker.ts'),
     loki && import('../../loki.ts'),
     mcp && import('../../mcp/mcp.ts'),
+    mcp && import('../../mcp/protocol.ts').then(({ loadProtocol }) => loadProtocol()),
     page && import('../../page.ts'),
     page && import('../../routes/page.ts'),
   ])

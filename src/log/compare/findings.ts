@@ -83,9 +83,9 @@ export function differences(range: Side, base: Side, isByNode: boolean): Differe
   return all.sort((a, b) => b.score - a.score || (a.what < b.what ? -1 : 1))
 }
 
-type Sides = { range: Side; base: Side }
+type Compared = { range: Side; base: Side }
 
-const exposureOf = ({ range, base }: Sides): Exposure => ({ range: range.exposure, base: base.exposure })
+const exposureOf = ({ range, base }: Compared): Exposure => ({ range: range.exposure, base: base.exposure })
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0)
 /** On other nodes, a log has the same name. */
 const keyOf = (log: ComparedLog, isByNode: boolean) => (isByNode ? log.file : log.name)
@@ -125,7 +125,7 @@ function silentLogs(range: Side, base: Side, isByNode: boolean): Difference[] {
   return found
 }
 
-function levelsOf(sides: Sides, isHeard: (log: ComparedLog) => boolean): Difference[] {
+function levelsOf(sides: Compared, isHeard: (log: ComparedLog) => boolean): Difference[] {
   const exposure = exposureOf(sides)
   return LEVELS.flatMap((name, level) => {
     const counts = newSided()
@@ -158,7 +158,7 @@ function levelsOf(sides: Sides, isHeard: (log: ComparedLog) => boolean): Differe
 
 /** Messages that are new, gone, or ten times as frequent, or a tenth; and the records that these explain. */
 function patternsOf(
-  sides: Sides,
+  sides: Compared,
   isHeard: (log: ComparedLog) => boolean,
 ): { found: Difference[]; explained: Set<SampledRecord> } {
   const patterns = new Patterns()
@@ -211,7 +211,7 @@ interface FieldCounts {
 }
 
 /** Values whose share of a field changed, and numbers that moved. */
-function fieldsOf(sides: Sides, isJudged: (record: SampledRecord) => boolean): Difference[] {
+function fieldsOf(sides: Compared, isJudged: (record: SampledRecord) => boolean): Difference[] {
   const fields = countFields(sides, isJudged)
   const units = { range: unitIn(sides.range), base: unitIn(sides.base) }
   const compared = sum([...fields.values()].map(({ values }) => Math.max(1, values.size)))
@@ -242,7 +242,7 @@ function fieldsOf(sides: Sides, isJudged: (record: SampledRecord) => boolean): D
   return found
 }
 
-function countFields(sides: Sides, isJudged: (record: SampledRecord) => boolean): Map<string, FieldCounts> {
+function countFields(sides: Compared, isJudged: (record: SampledRecord) => boolean): Map<string, FieldCounts> {
   const fields = new Map<string, FieldCounts>()
   for (const side of ['base', 'range'] as const)
     for (const { records } of sides[side].samples)
@@ -278,7 +278,7 @@ interface FoundField {
   evidence: number
 }
 
-function fieldDifference(sides: Sides, found: FoundField, side: 'range' | 'base'): Difference {
+function fieldDifference(sides: Compared, found: FoundField, side: 'range' | 'base'): Difference {
   const { name, value, where, count, base } = found
   const has = ({ fields }: SampledRecord) =>
     fields.some(([own, text]) => own === name && (value === null || text === value))

@@ -82,7 +82,7 @@ export async function sampleLog(log: ComparedLog, sampling: Sampling): Promise<S
   const sums = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0)
   const levels = COLUMNS.map((_, i) => sums(chart.buckets.map(({ counts }) => counts[i]!)))
   const parts = Array.from({ length: PARTS }, (_, i) => sums(chart.buckets[i]?.counts ?? []))
-  const reading = new Reading(log, selection, signal)
+  const reading = new SampleReader(log, selection, signal)
   const most = Math.max(FEWEST, Math.floor(RECORDS / logs))
   const total = sums(parts)
   if (total > 0 && total <= most) await reading.take({ most, stands: total })
@@ -107,7 +107,7 @@ export async function sampleLog(log: ComparedLog, sampling: Sampling): Promise<S
 }
 
 /** Which records are read: at most so many of those that they stand for. */
-interface Part {
+interface Drawn {
   since?: number
   until?: number
   levels?: number
@@ -117,7 +117,7 @@ interface Part {
   mild?: boolean
 }
 
-class Reading {
+class SampleReader {
   readonly records: SampledRecord[] = []
   readonly notes = new Set<string>()
   isCut = false
@@ -131,7 +131,7 @@ class Reading {
     this.#signal = signal
   }
 
-  async take({ most, stands, mild = false, ...conditions }: Part): Promise<void> {
+  async take({ most, stands, mild = false, ...conditions }: Drawn): Promise<void> {
     const { file, rotated, context } = this.#log
     const request = {
       file,

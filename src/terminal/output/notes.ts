@@ -13,6 +13,7 @@ export const SENTENCES: Record<string, string> = {
     "The zone abbreviation in this log is ambiguous; times are read in the node's --timezone.",
   'assumed-date': 'The times in this log have no date; the date comes from when the file was last written.',
   sampled: 'There are many records: counts are estimated from a part of them.',
+  'groups-cut': 'There are more values than memory for them; the rest are counted together.',
   'no-config-scope': 'The token does not cover the configuration, which was not compared.',
   'unknown-field': 'The records do not have one of these fields.',
   'family-order':
