@@ -240,14 +240,18 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
   // In the order in which a deployment comes to need them: each part without what the ones above have loaded.
   const PARTS: [part: string, modules: string[]][] = [
     ['core: settings, R2, the list and the plain tail', ['worker.js']],
-    ['config: TOML and its masking', ['routes-config.js']],
+    ['config: TOML and its masking', ['config.js', 'config2.js']],
     ['home: logs that were shipped as segments', ['segments.js', 'names.js']],
     ['S3', ['entry-service-open-bucket.js']],
     ['formats', ['formats.js']],
     ['search, follow, archives', ['routes-query-routes.js']],
     ['records as JSON', ['ndjson.js']],
     ['regex and where', ['dfa.js', 'where.js']],
-    ['fields, export, download', ['routes-fields.js', 'routes-view-export.js', 'routes-download.js']],
+    ['records as CSV', ['log-render-csv.js']],
+    [
+      'fields, groups, export, download',
+      ['routes-fields.js', 'routes-groups.js', 'routes-view-export.js', 'routes-download.js'],
+    ],
     [
       'several logs',
       [
@@ -255,11 +259,13 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
         'routes-merged-view.js',
         'routes-merged-histogram.js',
         'routes-merged-fields.js',
+        'routes-merged-groups.js',
         'routes-merged-follow.js',
         'routes-merged-export.js',
       ],
     ],
     ['history of a configuration', ['routes-config-history.js']],
+    ['what is different', ['routes-compare-compare.js', 'routes-compare-config.js']],
     ['join', ['log-joined-log.js', 'log-joined-tracker.js', 'log-joined-groups.js']],
     [
       'metrics, readiness, tokens',
@@ -277,7 +283,7 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
     ['page', ['page.js', 'routes-page.js']],
     ['fleet', ['fleet-fleet.js', 'fleet-logs.js']],
     ['comparison of configurations', ['fleet-compare.js']],
-    ['assistants', ['mcp-mcp.js']],
+    ['assistants', ['mcp-mcp.js', 'dist.js']],
     // What reads files: never loaded, since a worker has none.
     ['never loaded', ['settings-file.js']],
   ]

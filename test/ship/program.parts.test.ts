@@ -378,6 +378,7 @@ describe.skipIf(needs)(`nodestate ship to a bucket${needs ? ` (${needs})` : ''}`
       ['nodestate_ship_shipped_bytes_total', 'counter'],
       ['nodestate_ship_requests_total', 'counter'],
       ['nodestate_ship_lost_total', 'counter'],
+      ['nodestate_log_records_total', 'counter'],
     ])
     expect(scraped).toContain('nodestate_ship_lag_bytes{log="broker.log"} 0\n')
     expect(scraped).toContain('nodestate_ship_lag_seconds{log="broker.log"} 0\n')
