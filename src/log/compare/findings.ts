@@ -242,7 +242,10 @@ function fieldsOf(sides: Compared, isJudged: (record: SampledRecord) => boolean)
   return found
 }
 
-function countFields(sides: Compared, isJudged: (record: SampledRecord) => boolean): Map<string, FieldCounts> {
+function countFields(
+  sides: Compared,
+  isJudged: (record: SampledRecord) => boolean,
+): Map<string, FieldCounts> {
   const fields = new Map<string, FieldCounts>()
   for (const side of ['base', 'range'] as const)
     for (const { records } of sides[side].samples)
