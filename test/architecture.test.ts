@@ -251,7 +251,10 @@ const ROOMS: [room: string, door: string[]][] = [
   ['mcp/arguments.ts', ['arguments.ts']],
   ['mcp/tool.ts', ['tool.ts']],
   ['mcp/empty.ts', ['empty.ts']],
-  ['mcp/tools', ['configs.ts', 'context.ts', 'groups.ts', 'lists.ts', 'search.ts', 'summaries.ts']],
+  [
+    'mcp/tools',
+    ['configs.ts', 'context.ts', 'different.ts', 'groups.ts', 'lists.ts', 'search.ts', 'summaries.ts'],
+  ],
   ['mcp', ['mcp.ts', 'protocol.ts']],
   ['terminal', ['commands.ts', 'terminal.ts']],
   ['settings', ['file.ts', 'flags.ts', 'kinds.ts', 'node.ts', 'read.ts', 'reason.ts', 'row.ts']],

@@ -16,6 +16,7 @@ const FLEET_TOOLS = ['list_nodes', 'compare_config']
 /** Every tool, with arguments that it needs. */
 const CALLS: Record<string, string[]> = {
   log_patterns: [],
+  what_is_different: ['since=1h'],
   log_histogram: ['step=1m'],
   log_groups: ['by=level'],
   search_logs: ['limit=5', 'order=oldest'],

@@ -103,48 +103,41 @@ it.each(ERAS)('an assistant finds the cause in five calls and 20,000 characters 
     return text
   }
 
-  // What is there, and which errors are new?
-  const patterns = await call('log_patterns', { since: '2h', level: 'warn' })
-  const errors = [...patterns.matchAll(/^\d+× error (.+)\n +(\S+) to/gm)].sort((a, b) =>
-    a[2]! < b[2]! ? -1 : 1,
-  )
-  expect(errors.map(([, pattern]) => pattern)).toContain('shard <*> rejects writes')
-  const firstError = errors[0]![2]!
-
-  // Where, and what came before the first of them?
-  const before = new Date(Date.parse(firstError) - 600_000).toISOString()
-  const found = await call('search_logs', {
-    since: before,
-    until: firstError,
-    level: 'warn',
-    not: ['closed the connection'],
-    order: 'oldest',
-    limit: 10,
-  })
-  const [, node] = /^== (\S+)\/storage\.log$/m.exec(found)!
-  const [, clock] = /^(\S+) WARN .*flush queue/m.exec(found)!
-  const [, day] = /^== (\d{4}-\d\d-\d\d) Z$/m.exec(found)!
-
-  // What happened just before that?
-  const context = await call('log_context', {
-    node: [node],
-    file: ['storage.log'],
-    time: `${day}T${clock}Z`,
-    before: 12,
-    after: 2,
-  })
-  expect(context).toContain('configuration reloaded')
-
-  // Is this node set differently?
-  const compared = await call('compare_config', {})
-  const [, key] = new RegExp(`^(\\S+)\\n(?: .*\\n)*  \\S+ +on ${node}$`, 'm').exec(compared)!
+  // What sets the last half hour apart?
+  const different = await call('what_is_different', { since: '30m' })
+  const patterns = [...different.matchAll(/^pattern: (.+)\n.*all in (\S+)$/gm)]
+  expect(patterns.map(([, pattern, place]) => `${place}: ${pattern}`)).toEqual([
+    'db-4/broker.log: timeout of shard <*> on <*> after <*>, try <*>',
+    'db-7/broker.log: shard <*> rejects writes',
+    'db-7/storage.log: flush queue has <*> memtables, <*> worker',
+  ])
+  const [, key, node, from, to] = /^config: (\S+)\n.*all in (\S+)\n {4}values (\S+) → (\S+)$/m.exec(
+    different,
+  )!
 
   // Since when?
   const history = await call('get_config', { node: [node], history: true })
-  const [, changed, from, to] = new RegExp(
-    `^(\\S+)\\n +${key!.replace('.', '\\.')}: (\\d+) -> (\\d+)`,
-    'm',
-  ).exec(history)!
+  const [, changed] = new RegExp(`^(\\S+)\\n +${key!.replace('.', '\\.')}: ${from} -> ${to}`, 'm').exec(
+    history,
+  )!
+
+  // Which of the messages came first, and how long after the change?
+  const found = await call('search_logs', {
+    since: changed,
+    level: 'warn',
+    not: ['closed the connection'],
+    order: 'oldest',
+    limit: 5,
+  })
+  expect(/^\S+ WARN .*$/m.exec(found)![0]).toMatch(/^02:36:10\.000 .*flush queue has 40 memtables, 1 worker/)
+
+  // Did the node take the setting then?
+  const context = await call('log_context', { node: [node], time: changed, before: 3, after: 8 })
+  expect(context).toContain('configuration reloaded')
+
+  // Is it the only one that is set so?
+  const compared = await call('compare_config', {})
+  expect(compared).toMatch(new RegExp(`^${key!.replace('.', '\\.')}\n(?: .*\\n)*  ${to} +on ${node}$`, 'm'))
 
   expect({ node, key, changed, from, to }).toEqual({
     node: 'db-7',
@@ -160,7 +153,7 @@ it.each(ERAS)('an assistant finds the cause in five calls and 20,000 characters 
 it('docs/integrations.md tells this incident', () => {
   const docs = readFileSync('docs/integrations.md', 'utf8')
   for (const words of [
-    'log_patterns',
+    'what_is_different',
     'search_logs',
     'log_context',
     'compare_config',
