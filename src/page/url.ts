@@ -1,7 +1,7 @@
 /** A condition, named as the API names it. */
 export interface Term {
-  kind: 'q' | 'regex' | 'not' | 'notregex' | 'where'
-  /** A text, a pattern, or `field:value` (`!field:value` for those without it). */
+  kind: 'q' | 'regex' | 'not' | 'notregex' | 'where' | 'pattern'
+  /** A text, a pattern, `field:value` (`!field:value` for those without it), or a kind of message: `took <*>`. */
   value: string
 }
 
@@ -37,6 +37,8 @@ export const NOTHING = {
   chart: '',
   /** What the chart counts apart, where several logs are read together: '' for levels. */
   by: '',
+  /** The comparison beside the records: its question, as a query string. */
+  different: '',
   /** A place in the log: a cursor; `offset` records from it. */
   at: '',
   /** The time of the record at that place, ISO 8601: where to look when the cursor is gone. */
@@ -65,7 +67,19 @@ export function carry(look: Look, file: string, time = look.time): Look {
 export function carryTo(look: Look, files: string[], { nodes = look.nodes, time = look.time } = {}): Look {
   const [file = null, ...others] = files
   const hidden = look.hidden.filter((name) => files.includes(name) || nodes.includes(name))
-  return { ...look, ...NOWHERE, chart: '', history: '', size: 0, file, others, nodes, hidden, time }
+  return {
+    ...look,
+    ...NOWHERE,
+    chart: '',
+    different: '',
+    history: '',
+    size: 0,
+    file,
+    others,
+    nodes,
+    hidden,
+    time,
+  }
 }
 
 /** The chosen logs, as names or patterns. */
@@ -101,7 +115,7 @@ export const NOWHERE: Place = { at: '', offset: 0, record: false, time: '' }
 /** The node's own page, as a link. */
 export const HOME = '#'
 
-const KINDS: readonly string[] = ['q', 'regex', 'not', 'notregex', 'where']
+const KINDS: readonly string[] = ['q', 'regex', 'not', 'notregex', 'where', 'pattern']
 
 /** What lists are called in the address, where each of their values has the name once. */
 const SHORT: Record<string, string> = {

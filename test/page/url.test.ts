@@ -10,6 +10,7 @@ describe('the address', () => {
       nodes: fc.uniqueArray(fc.string({ minLength: 1 }), { maxLength: 2 }),
       hidden: fc.uniqueArray(fc.string({ minLength: 1 }), { maxLength: 2 }),
       by: fc.constantFrom('', 'file', 'node'),
+      different: fc.string(),
       history: fc.string(),
       compare: fc.uniqueArray(fc.string({ minLength: 1 }), { maxLength: 2 }),
       level: fc.constantFrom('', 'warn', 'error'),
@@ -17,7 +18,7 @@ describe('the address', () => {
       until: fc.string(),
       terms: fc.array(
         fc.record<Term>({
-          kind: fc.constantFrom('q', 'regex', 'not', 'notregex', 'where'),
+          kind: fc.constantFrom('q', 'regex', 'not', 'notregex', 'where', 'pattern'),
           value: fc.string({ minLength: 1 }),
         }),
         { maxLength: 4 },

@@ -111,6 +111,7 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
             {...place}
             key={`${look.file}:${session}:${place.visit}`}
             node={name}
+            own={fleetSize > 1 ? own : null}
             file={files?.find((file) => file.name === look.file) ?? null}
             isRotated={familyOf(files ?? [], look.file).length > 1}
             gone={listed.gone ? { heir: successorOf(files ?? [], look.file) } : null}

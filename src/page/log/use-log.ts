@@ -21,6 +21,8 @@ export interface LogProps {
   client: Client
   look: Look
   node: string
+  /** The id of the node in its fleet, where this is the page of one of several nodes. */
+  own?: string | null
   file?: ListedFile | null
   isRotated?: boolean
   /** The logs that are read as one, or null for a single one. */

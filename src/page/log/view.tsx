@@ -10,6 +10,7 @@ import { Status } from './status.tsx'
 import { type LogProps, useLog } from './use-log.ts'
 
 const ChangeNote = later(() => import('../parts.ts').then((parts) => parts.ChangeNote))
+const Different = later(() => import('../parts.ts').then((parts) => parts.Different))
 
 /** A log: find, chart, list. */
 export function LogView(props: LogProps) {
@@ -33,7 +34,11 @@ export function LogView(props: LogProps) {
       {log.change !== null && <ChangeNote log={log} />}
       <div class="work">
         <Stage log={log} />
-        {preferences.tab !== null && <Panel log={log} tab={preferences.tab} />}
+        {look.different !== '' ? (
+          <Different log={log} />
+        ) : (
+          preferences.tab !== null && <Panel log={log} tab={preferences.tab} />
+        )}
       </div>
       <Status log={log} />
       {acts.choice !== null && <Menu choice={acts.choice} close={() => acts.setChoice(null)} />}

@@ -7,6 +7,7 @@ import { useSlow } from '../../ui/store.ts'
 import type { Clock } from '../find/clock.ts'
 import { chartTerm } from '../find/query.ts'
 import { termText } from '../find/terms.ts'
+import { questionAt } from '../panel/question.ts'
 import { wallAt } from '../record/record.ts'
 import type { Log } from '../use-log.ts'
 import { isOfYears } from './axis.ts'
@@ -157,6 +158,15 @@ export function HistogramView({ log }: { log: Log }) {
                   Show all
                 </Button>
               </span>
+            )}
+            {look.since !== '' && look.different === '' && (
+              <Button
+                class="small ask"
+                title="What sets this range apart from the time before, or from other nodes"
+                onClick={() => log.go({ ...look, different: questionAt(look, clock) })}
+              >
+                What is different?
+              </Button>
             )}
             {part !== null && (
               <Button class="quiet small" onClick={() => setWhole(part)}>

@@ -28,7 +28,9 @@ export function Chips({ log }: { log: Log }) {
             key={`${term.kind}:${term.value}`}
             label={termText(term)}
             not={termText(term).startsWith('not ') || termText(term).startsWith('without ')}
-            invert={() => apply({ terms: terms.with(index, inverted(term)) })}
+            {...(term.kind === 'pattern'
+              ? {}
+              : { invert: () => apply({ terms: terms.with(index, inverted(term)) }) })}
             remove={() => apply({ terms: terms.toSpliced(index, 1) })}
           />
         ))}

@@ -42,8 +42,11 @@ export function chartTerm(text: string): Term | null {
 }
 
 function conditions(terms: Term[]): Pick<LogQuery, Term['kind']> {
-  const out: Partial<Record<Term['kind'], string[]>> = {}
-  for (const { kind, value } of terms) out[kind] = [...(out[kind] ?? []), value]
+  const out: { [kind in Exclude<Term['kind'], 'pattern'>]?: string[] } & { pattern?: string } = {}
+  for (const { kind, value } of terms) {
+    if (kind === 'pattern') out.pattern = value
+    else out[kind] = [...(out[kind] ?? []), value]
+  }
   return out
 }
 

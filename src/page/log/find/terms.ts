@@ -19,9 +19,13 @@ export function withValue(look: Look, { field, value }: Value, not: boolean): Pa
   return withTerm(look, termOf({ field, value }, not))
 }
 
-/** What changes when a condition is added; the opposite one goes. */
+/** What changes when a condition is added; the opposite one goes, and so does another kind of message. */
 export function withTerm(look: Look, term: Term): Partial<Look> {
-  const rest = look.terms.filter((each) => !isSameTerm(each, term) && !isSameTerm(each, inverted(term)))
+  const rest = look.terms.filter(
+    (each) =>
+      !isSameTerm(each, term) &&
+      (term.kind === 'pattern' ? each.kind !== 'pattern' : !isSameTerm(each, inverted(term))),
+  )
   return { terms: [...rest, term] }
 }
 
@@ -49,15 +53,17 @@ function isSameTerm(a: Term, b: Term): boolean {
   return a.kind === b.kind && a.value === b.value
 }
 
-const OPPOSITE: Record<Exclude<Term['kind'], 'where'>, Term['kind']> = {
+const OPPOSITE: Record<Exclude<Term['kind'], 'where' | 'pattern'>, Term['kind']> = {
   q: 'not',
   not: 'q',
   regex: 'notregex',
   notregex: 'regex',
 }
 
+/** The opposite of a condition; a kind of message has none. */
 export function inverted(term: Term): Term {
   const { kind, value } = term
+  if (kind === 'pattern') return term
   if (kind !== 'where') return { kind: OPPOSITE[kind], value }
   return { kind, value: value.startsWith('!') ? value.slice(1) : `!${value}` }
 }
@@ -76,6 +82,7 @@ export function termText({ kind, value }: Term): string {
     if (where.value === '*') return `${where.not ? 'without' : 'with'} ${where.field}`
     return `${where.not ? 'not ' : ''}${where.field}: ${where.value}`
   }
+  if (kind === 'pattern') return `like “${value}”`
   const text = kind.endsWith('regex') ? `/${value}/` : `“${value}”`
   return kind.startsWith('not') ? `not ${text}` : text
 }

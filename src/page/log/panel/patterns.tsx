@@ -68,13 +68,14 @@ const ORDERS: [PatternOrder, label: string, title?: string][] = [
 function PatternRow({ log, pattern, all }: { log: Log; pattern: Pattern; all: Pattern[] }) {
   const { clock } = log
   const filter = (term: Term) => log.acts.apply(withTerm(log.look, term))
-  const term = patternTerm(pattern.pattern)
+  const text = patternTerm(pattern.pattern)
+  const only: Term = pattern.pattern.length > LONGEST ? text : { kind: 'pattern', value: pattern.pattern }
   const level = levelOf(pattern.level ?? '')
   const span = patternSpan(pattern, all)
   return (
     <tr class={level === null ? '' : `lv-${level}`}>
       <td>
-        <Button class="pick" title="Only records like this" onClick={() => filter(term)}>
+        <Button class="pick" title="Only records like this" onClick={() => filter(only)}>
           {pattern.pattern}
         </Button>
         {span !== null && (
@@ -88,7 +89,7 @@ function PatternRow({ log, pattern, all }: { log: Log; pattern: Pattern; all: Pa
         <Button
           class="hide"
           aria-label={`Hide records like ${pattern.pattern}`}
-          onClick={() => filter(inverted(term))}
+          onClick={() => filter(inverted(text))}
         >
           −
         </Button>
@@ -96,3 +97,6 @@ function PatternRow({ log, pattern, all }: { log: Log; pattern: Pattern; all: Pa
     </tr>
   )
 }
+
+/** The longest pattern that the API takes. */
+const LONGEST = 2500

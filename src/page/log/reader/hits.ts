@@ -1,6 +1,7 @@
 import type { Client, Level } from '../../../client.ts'
 import type { Look, Term } from '../../url.ts'
 import { isFiltered, queryOf } from '../find/query.ts'
+import { patternTerm } from '../panel/pattern.ts'
 import { fits } from '../record/fields.ts'
 import { type Matcher, matcher } from '../record/match.ts'
 import { type Item, levelOf, parse } from '../record/record.ts'
@@ -25,16 +26,17 @@ export class Hits {
   /** Compiles the patterns; they run in the server's engine, which is loaded when first needed. */
   async prepare(highlights: readonly string[]): Promise<void> {
     this.#conditions = await Promise.all(
-      this.#look.terms.map(async (term) => ({
-        term,
-        matcher: term.kind === 'where' ? null : await matcher(term.value, term.kind.endsWith('regex')),
-      })),
+      this.#look.terms.map(async (term) => {
+        const { kind, value } = term.kind === 'pattern' ? patternTerm(term.value) : term
+        return { term, matcher: kind === 'where' ? null : await matcher(value, kind.endsWith('regex')) }
+      }),
     )
     await this.highlight(highlights)
   }
 
   async highlight(texts: readonly string[]): Promise<void> {
-    const searched = this.#conditions.filter(({ term }) => !term.kind.startsWith('not'))
+    // Of messages that are all alike, there is nothing to mark.
+    const searched = this.#conditions.filter(({ term }) => !/^not|^pattern/.test(term.kind))
     const highlighted = await Promise.all(texts.map((each) => matcher(each, false)))
     const marks = [
       ...searched.map((each) => ({ matcher: each.matcher, colour: 0 })),

@@ -1,0 +1,227 @@
+import { useRef, useState } from 'preact/hooks'
+import type { Completeness, LogComparison, LogFinding } from '../../../client.ts'
+import { base as own } from '../../base.ts'
+import { clientAt } from '../../session/client-at.ts'
+import { Button } from '../../ui/controls.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { counted } from '../../ui/format.ts'
+import { useSlow } from '../../ui/store.ts'
+import { useLoaded } from '../../ui/use-loaded.ts'
+import { NOTHING, queryKey, writeLook } from '../../url.ts'
+import { clockOf } from '../find/clock.ts'
+import { rangeOf, rangeText, typedMoment } from '../find/moment.ts'
+import type { Log } from '../use-log.ts'
+import {
+  type Base,
+  baseOf,
+  compareQueryOf,
+  figuresText,
+  findingLook,
+  kindText,
+  timesOf,
+  withBase,
+} from './question.ts'
+
+type Answer = LogComparison & Completeness
+
+/** What sets a range of time apart: each finding leads to its records, or to the change of the configuration. */
+export function Different({ log }: { log: Log }) {
+  const { look, go } = log
+  const question = look.different
+  const base = baseOf(question)
+  const ask = (next: string) => go({ ...look, different: next })
+  // On the page of one node of a fleet, the fleet knows the others.
+  const client = base.startsWith('only ') && log.own ? clientAt(new URL('../../', own)) : log.client
+  const { data, error, busy, retry } = useLoaded(
+    (signal) => client.different(compareQueryOf(question), { signal }),
+    question,
+    log.ready,
+  )
+  const slow = useSlow(busy)
+  return (
+    <aside class="fields different" aria-labelledby="different-title">
+      <header>
+        <h2 id="different-title">What is different?</h2>
+        <Button icon="close" class="quiet" aria-label="Close what is different" onClick={() => ask('')} />
+      </header>
+      <div class="body">
+        <BaseChoice log={log} base={base} ask={ask} />
+        {error !== null && <Failure error={error} remedies={{ retry }} />}
+        <p class="hint" role="status">
+          {busy ? slow && 'Comparing records…' : data !== null && error === null && summary(log, data, base)}
+        </p>
+        {data !== null && error === null && !busy && (
+          <ol class="findings">
+            {data.findings.map((finding) => (
+              <Finding key={`${finding.kind} ${finding.what}`} log={log} finding={finding} answer={data} />
+            ))}
+          </ol>
+        )}
+      </div>
+    </aside>
+  )
+}
+
+interface ChoiceProps {
+  log: Log
+  base: Base
+  ask: (question: string) => void
+}
+
+function BaseChoice({ log, base, ask }: ChoiceProps) {
+  const { look, clock, sources } = log
+  const [typing, setTyping] = useState(false)
+  const [wrong, setWrong] = useState(false)
+  const from = useRef<HTMLInputElement>(null)
+  const to = useRef<HTMLInputElement>(null)
+  const nodes = log.own ? [log.own] : sources !== null && sources.nodes.length > 1 ? sources.nodes : []
+  const named = base.startsWith('only ') ? base.slice(5) : null
+  const options: [Base, string][] = [
+    ['before', 'the time before'],
+    ['day', 'a day earlier'],
+    ['week', 'a week earlier'],
+    ['range', 'another range…'],
+    ...[...new Set(named === null ? nodes : [named, ...nodes])].map((id): [Base, string] => [
+      `only ${id}`,
+      log.own ? 'the other nodes' : `${id} with the other nodes`,
+    ]),
+  ]
+  if (look.nodes.length > 0 && look.nodes[0] !== '*') options.splice(4, 0, ['others', 'the other nodes'])
+  const choose = (next: Base) => {
+    setTyping(next === 'range')
+    if (next !== 'range') ask(withBase(look.different, next))
+  }
+  const apply = () => {
+    const since = typedMoment(from.current!.value, clock)
+    const until = since === null ? null : typedMoment(to.current!.value, clock, since)
+    setWrong(until === null)
+    if (since === null || until === null) return
+    const iso = (ms: number) => new Date(ms).toISOString()
+    ask(withBase(look.different, 'range', { since: iso(since), until: iso(until) }))
+  }
+  return (
+    <form
+      class="choices"
+      onSubmit={(event) => {
+        event.preventDefault()
+        apply()
+      }}
+    >
+      <label>
+        Compared with{' '}
+        <select
+          value={typing ? 'range' : base}
+          onChange={(event) => choose(event.currentTarget.value as Base)}
+        >
+          {options.map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+      {typing && (
+        <>
+          <label>
+            From <input ref={from} placeholder="2026-01-31 02:10" aria-invalid={wrong} spellcheck={false} />
+          </label>
+          <label>
+            To <input ref={to} placeholder="2026-01-31 02:15" aria-invalid={wrong} spellcheck={false} />
+          </label>
+          <button type="submit">Compare</button>
+          {wrong && (
+            <span class="bad" role="alert">
+              Write two times, such as 2026-01-31 02:10.
+            </span>
+          )}
+        </>
+      )}
+    </form>
+  )
+}
+
+interface FindingProps {
+  log: Log
+  finding: LogFinding
+  answer: Answer
+}
+
+function Finding({ log, finding, answer }: FindingProps) {
+  const { look, clock } = log
+  const isByNode = /^(only |others)/.test(baseOf(look.different))
+  const times = isByNode ? null : timesOf(finding, answer)
+  const where = [finding.node, finding.file].filter(Boolean).join(' / ')
+  const target = finding.query === undefined ? null : findingLook(finding.query, look)
+  if (target !== null && log.own) target.nodes = target.nodes.filter((id) => id !== log.own)
+  if (target !== null) Object.assign(target, rangeOf(target, clockOf('log', clock.log)))
+  const show = () => {
+    if (target === null) return void showChange(log, finding, answer)
+    // The other nodes are on the page of the fleet.
+    if (log.own && target.nodes.length > 0) location.assign(`../../${writeLook(target)}`)
+    else log.acts.leave(target)
+  }
+  const example = finding.example !== finding.what ? finding.example : undefined
+  const body = (
+    <>
+      <span class="kind">{kindText(finding, times)}</span>
+      <code>{finding.what}</code>
+      {example !== undefined && <span class="dim example">{example}</span>}
+      <span class="dim">
+        {answer.notes.includes('sampled') && finding.kind !== 'config' ? 'About ' : ''}
+        {figuresText(finding, times)}
+      </span>
+      {where !== '' && <span class="dim where">{where}</span>}
+    </>
+  )
+  if (target === null && finding.kind !== 'config') return <li class={finding.kind}>{body}</li>
+  return (
+    <li class={finding.kind}>
+      <Button
+        class="pick"
+        aria-pressed={target !== null && queryKey(target) === queryKey(look)}
+        title={finding.kind === 'config' ? 'Show the change' : 'Show these records'}
+        onClick={show}
+      >
+        {body}
+      </Button>
+    </li>
+  )
+}
+
+/** The change of a setting on the chart, with the first error after it; otherwise the history, or where nodes differ. */
+async function showChange(log: Log, { what, node }: LogFinding, { range, base }: Answer) {
+  const abort = new AbortController()
+  const known = (await log.changes?.(MOST, abort.signal).catch(() => [])) ?? []
+  const change = known.find(
+    (each) =>
+      (node === undefined || each.node === null || each.node === node) &&
+      each.time >= base.from &&
+      each.time < range.to &&
+      each.changes.some(({ key }) => key === what),
+  )
+  if (change !== undefined) return log.showChange([change])
+  if (log.look.nodes.length > 0) log.acts.leave({ ...NOTHING, compare: ['*'] })
+  else log.acts.leave({ ...NOTHING, history: 'all' })
+}
+
+function summary(log: Log, { range, base, findings, complete, notes, missing }: Answer, chosen: Base) {
+  const text = ({ from, to }: { from: number; to: number }) =>
+    rangeText({ since: log.clock.wall(from), until: log.clock.wall(to) }, clockOf('log', log.clock.log))
+  const isByNode = /^(only |others)/.test(chosen)
+  const other = isByNode ? 'on the other nodes' : `in ${text(base)}`
+  return (
+    <>
+      {counted(range.records, 'record')} in {text(range)}, {counted(base.records, 'record')} {other}.
+      {base.records === 0
+        ? ' There is nothing to compare with: choose another range.'
+        : findings.length === 0 && ' Nothing sets them apart.'}
+      {notes.includes('sampled') && ' Patterns and fields are from a sample.'}
+      {!complete && ' Not everything could be read: the node ran out of time.'}
+      {notes.includes('no-config-scope') && ' Your token does not allow to compare configurations.'}
+      {missing.length > 0 && ` Without ${missing.map(({ name }) => name).join(', ')}.`}
+    </>
+  )
+}
+
+/** Versions of a configuration among which a change is looked for. */
+const MOST = 200
