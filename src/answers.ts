@@ -31,12 +31,24 @@ export interface FleetNode {
   errors: number | null
   warnings: number | null
   lastLine: number | null
+  /** The same for the last 24 hours; null if its shipper does not say. Older services do not have it. */
+  day?: NodeDay | null
   /** Only of a peer: whether it answers. If it does not, the rest is what its copy in the bucket says, if it has one. */
   live?: boolean
   /** Only of a peer: how far its clock is ahead of the coordinator's, in milliseconds, exact to about half a second. */
   clock?: number | null
   /** The code of the problem that kept the node from being read; `not-asked` if there was no time to ask it. */
   error: string | null
+}
+
+/** The errors and warnings of a node in the last 24 hours. */
+export interface NodeDay {
+  /** When the first step begins, in milliseconds since the Unix epoch, and how long each is. */
+  from: number
+  step: number
+  /** How many there were in each step; null where that is not known. */
+  errors: (number | null)[]
+  warnings: (number | null)[]
 }
 
 export type Level = 'debug' | 'info' | 'warn' | 'error' | 'fatal'

@@ -54,7 +54,7 @@ const ROOMS: [room: string, door: string[]][] = [
     ],
   ],
   ['codec', ['crc32.ts', 'decompress.ts', 'error.ts', 'kind.ts', 'zip.ts']],
-  ['segment', ['configs.ts', 'cover.ts', 'names.ts', 'ship-json.ts']],
+  ['segment', ['configs.ts', 'cover.ts', 'day.ts', 'names.ts', 'node-day.ts', 'ship-json.ts']],
   ['store/store.ts', ['store.ts']],
   ['store/fast.ts', ['fast.ts']],
   ['store/kept-bytes.ts', ['kept-bytes.ts']],

@@ -7,9 +7,11 @@ import { type ConcurrencyLimit, concurrencyLimit } from '../limits/concurrency-l
 import { each } from '../limits/each.ts'
 import { isTurnOver, yieldToEventLoop } from '../limits/yield.ts'
 import { includeFilter } from '../log/files/include.ts'
-import { COUNTED_MINUTES, MINUTE_MS } from '../segment/ship-json.ts'
+import { dayOf } from '../segment/node-day.ts'
+import { COUNTED_MINUTES, type LogCounts, MINUTE_MS } from '../segment/ship-json.ts'
 import { suggestion } from '../settings/suggestion.ts'
 import { byCodePoint, type Store, StoreError } from '../store/store.ts'
+
 import { callCounter, type HomeState, homeReader, type Lag, type LogLag, NotAsked, sumOf } from './state.ts'
 
 export interface NodesOptions {
@@ -46,7 +48,7 @@ const FRESH_MS = 5000
 const STATE: Validity = { home: FRESH_MS, other: FRESH_MS }
 /** The same when it only matters whether a home is there. A folder that was none may have become one. */
 const PRESENCE: Validity = { home: 60_000, other: 1000 }
-/** Nodes whose state is remembered: about 1 KB each, at most 30 KB. */
+/** Nodes whose state is remembered: about 1 KB each, at most 30 KB, and up to 32 KB for their last day. */
 const REMEMBERED = 2000
 /** How many ids are compared with one that does not exist. */
 const COMPARED = 2000
@@ -269,11 +271,15 @@ export class FleetNodes {
     if (known?.state === null) return null
     const { node, shipped, counts, error, live } = known?.state ?? NOTHING
     const isPeer = this.#living.ids().includes(id)
+    const age = shipped && shipped.age + Math.max(0, this.#clock.elapsed() - known!.at)
+    const sees = this.#logFilter(grant)
+    const logs = counts && Object.entries(counts).flatMap(([name, log]) => (sees && !sees(name) ? [] : [log]))
     const ofLogs = {
       shipped: shipped && new Date(shipped.at).toISOString(),
-      age: shipped && Math.round((shipped.age + Math.max(0, this.#clock.elapsed() - known!.at)) / 1000),
+      age: age && Math.round(age / 1000),
       lag: lags.get(id)?.bytes ?? null,
-      ...levelsOf(counts, this.#logFilter(grant), this.#clock.now()),
+      ...levelsOf(logs, this.#clock.now()),
+      day: logs && dayOf(logs, this.#clock.now(), this.#clock.now() - (age ?? 0)),
     }
     return {
       id,
@@ -311,15 +317,22 @@ export class FleetNodes {
 const NOTHING: HomeState = { node: null, shipped: null, lag: null, counts: null, error: 'not-asked' }
 
 /** What a token without the scope `logs` is told about them. */
-const NO_LOGS = { shipped: null, age: null, lag: null, errors: null, warnings: null, lastLine: null }
+const NO_LOGS = {
+  shipped: null,
+  age: null,
+  lag: null,
+  errors: null,
+  warnings: null,
+  lastLine: null,
+  day: null,
+}
 
-/** The errors and warnings of the last hour in the logs that count, and when the last line of them was written. */
-function levelsOf(counts: HomeState['counts'], sees: ((name: string) => boolean) | null, now: number) {
-  if (counts === null) return { errors: null, warnings: null, lastLine: null }
+/** The errors and warnings of some logs in the last hour, and when the last line of them was written. */
+function levelsOf(logs: readonly LogCounts[] | null, now: number) {
+  if (logs === null) return { errors: null, warnings: null, lastLine: null }
   const since = Math.floor(now / MINUTE_MS) - COUNTED_MINUTES
   const sum = { errors: 0, warnings: 0, lastLine: null as number | null }
-  for (const [name, { lastLine, minutes }] of Object.entries(counts)) {
-    if (sees && !sees(name)) continue
+  for (const { lastLine, minutes } of logs) {
     if (lastLine !== null) sum.lastLine = Math.max(lastLine, sum.lastLine ?? lastLine)
     for (const [minute, [errors, warnings]] of Object.entries(minutes)) {
       if (Number(minute) <= since) continue

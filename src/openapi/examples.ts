@@ -38,6 +38,7 @@ export const FLEET_NODE = {
   errors: 3,
   warnings: 12,
   lastLine: 1_794_708_600_000,
+  day: { from: 1_794_622_500_000, step: 900_000, errors: [0, 3], warnings: [12, null] },
   error: null,
 }
 export const LINE =

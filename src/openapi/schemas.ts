@@ -96,6 +96,17 @@ const CONFIG_COMPARISON = object({
   ),
 })
 
+const NODE_DAY = {
+  ...object({
+    from: integer('When the first step begins, in milliseconds since the Unix epoch.'),
+    step: integer('The length of a step in milliseconds.'),
+    errors: list(integerOrNull(), 'Errors in each step; null where that is not known.'),
+    warnings: list(integerOrNull(), 'Warnings in each step.'),
+  }),
+  type: ['object', 'null'],
+  description: 'The errors and warnings of the last 24 hours; null if its shipper does not count them.',
+} as const
+
 const FLEET_NODE = object(
   {
     id: text("The name of the node's home."),
@@ -106,7 +117,7 @@ const FLEET_NODE = object(
     } as const,
     described: flag('Whether its home describes the node.'),
     shipped: textOrNull(
-      'When its shipper last wrote, ISO 8601. This, `age`, `lag`, `errors`, `warnings` and `lastLine` are null without the scope `logs`.',
+      'When its shipper last wrote, ISO 8601. This, `age`, `lag`, `errors`, `warnings`, `lastLine` and `day` are null without the scope `logs`.',
     ),
     age: integerOrNull("Seconds since then, by the storage's clock."),
     lag: integerOrNull("Bytes that are only on the node's disk, in the files that the token may see."),
@@ -115,6 +126,7 @@ const FLEET_NODE = object(
     ),
     warnings: integerOrNull('Warnings in the last hour.'),
     lastLine: integerOrNull('When the last record was written, in milliseconds since the Unix epoch.'),
+    day: NODE_DAY,
     error: textOrNull(
       'The code of the problem that kept the home from being read, or `not-asked` if there was no time to ask.',
     ),

@@ -1,4 +1,5 @@
 import { parseShallow } from '../limits/shallow-json.ts'
+import { DAY_MINUTES, type DayCounts } from './day.ts'
 
 export interface ShippedLog {
   life: number
@@ -10,17 +11,19 @@ export interface ShippedLog {
   lagSeconds: number
 }
 
-/** How many errors and warnings a log had in each minute of the last hour. */
+/** How many errors and warnings a log had in each minute of the last hour, and in the last day. */
 export interface LogCounts {
   /** The time of its last record, in ms; null if it has none. */
   lastLine: number | null
   /** Errors and warnings by minute since the epoch; minutes without any are left out. */
   minutes: Record<string, readonly [errors: number, warnings: number]>
+  /** Those of the last 24 hours; older shippers do not write it, and older readers ignore it. */
+  day?: DayCounts
 }
 
 export const MINUTE_MS = 60_000
 export const COUNTED_MINUTES = 60
-/** How many logs are counted: at most 300 KB of a heartbeat. */
+/** How many logs are counted: at most 300 KB of a heartbeat for the last hour, and 250 KB for the last day. */
 export const MOST_COUNTED = 300
 
 export interface LeftFile {
@@ -111,9 +114,16 @@ function countsOf(counts: Record<string, unknown>): Record<string, LogCounts> {
       const [errors, warnings] = Array.isArray(count) ? count : []
       if (MINUTE.test(minute) && isCount(errors) && isCount(warnings)) minutes[minute] = [errors, warnings]
     }
-    found[name] = { lastLine: isInstant(log.lastLine) ? log.lastLine : null, minutes }
+    const lastLine = isInstant(log.lastLine) ? log.lastLine : null
+    found[name] = { lastLine, minutes, ...(isDay(log.day) && { day: log.day }) }
   }
   return found
+}
+
+function isDay(value: unknown): value is DayCounts {
+  if (!isObject(value) || !isCount(value.from) || !MINUTE.test(String(value.from))) return false
+  const { step, text } = value
+  return isCount(step) && step >= 1 && step <= DAY_MINUTES && typeof text === 'string'
 }
 
 const MINUTE = /^\d{1,9}$/

@@ -102,12 +102,13 @@ describe('a fleet', () => {
       'errors',
       'warnings',
       'lastLine',
+      'day',
       'error',
     ])
     expect(nodes[5]).toMatchObject({ id: 'db-2', node: NODE, described: true, lag: 7, error: null })
     expect(nodes[5].shipped).toMatch(/^\d{4}-\d\d-\d\dT/)
     expect(nodes[5].age).toBeLessThan(60)
-    const counts = { errors: null, warnings: null, lastLine: null }
+    const counts = { errors: null, warnings: null, lastLine: null, day: null }
     const unknown = {
       node: null,
       described: false,

@@ -356,7 +356,7 @@ describe('tokens', () => {
   })
 
   it('see each member of a node by its scope', async () => {
-    const counts = { 'a.log': { lastLine: 9, minutes: {} } }
+    const counts = { 'a.log': { lastLine: 9, minutes: {}, day: { from: 0, step: 1, text: '' } } }
     const beats = { 'db/ship.json': beat({ ...lags({ 'a.log': 5 }), counts }) }
     const one = fleetOf(beats, { tokens: () => tokens })
     const known = async (token: string) => {
@@ -364,7 +364,7 @@ describe('tokens', () => {
       const told = Object.entries(node!).filter(([, value]) => value !== null)
       return [node, told.map(([name]) => name)] as const
     }
-    const all = ['id', 'node', 'described', 'shipped', 'age', 'lag', 'errors', 'warnings', 'lastLine']
+    const all = ['id', 'node', 'described', 'shipped', 'age', 'lag', 'errors', 'warnings', 'lastLine', 'day']
     expect((await known('all'))[1]).toEqual(all)
     expect((await known('config'))[1]).toEqual(['id', 'node', 'described'])
     const [node, told] = await known('logs')
