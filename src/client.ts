@@ -130,6 +130,10 @@ export function createClient(options: ClientOptions): Client {
     fields: (query, call) => whole('log/fields', query, call),
     groups: (query, call) => whole('log/groups', query, call),
     different: (query, call) => whole('log/compare', query, call),
+    async incident(query, call) {
+      const asked = { path: 'log/incident', query, accept: 'text/html', signal: call?.signal }
+      return stored('incident.html', await send(asked))
+    },
     nodes: (call) => listed('nodes', { limit: 1000 }, call),
     async export({ columns, ...query }, format, call) {
       const asked = format === 'text' ? {} : { format, columns: columns?.join() }

@@ -8,6 +8,7 @@ import { COMMON_HEADERS } from './http/conditional.ts'
 import { corsFor } from './http/cors.ts'
 import { methodNotAllowed, Problem, problemResponse, toProblem } from './http/problem.ts'
 import { respond, streamOf } from './http/sliced.ts'
+import type { IncidentService } from './incident/incident.ts'
 import { type Clock, systemClock } from './limits/clock.ts'
 import { once } from './limits/once.ts'
 import { LogError } from './log/error.ts'
@@ -58,7 +59,14 @@ export type Access = (headers: Headers, bindings: unknown) => Grant | Promise<Gr
 
 /** What a request needs to be answered: a scope, any valid token, or nothing. */
 export type Need = Scope | 'token' | 'nothing'
-export type Handler = (request: Request, grant: Grant) => Response | Promise<Response>
+export type Handler = (request: Request, grant: Grant, bindings?: unknown) => Response | Promise<Response>
+type QueryHandler = (
+  request: Request,
+  query: Query,
+  grant: Grant,
+  /** What the runtime passes beside the request. */
+  bindings: unknown,
+) => Response | Promise<Response>
 /** Answers a request about logs elsewhere; null if their store must be read here. */
 export type HandOn = (
   name: 'list' | 'view' | 'histogram' | 'fields' | 'groups' | 'download',
@@ -139,6 +147,24 @@ export class Routing {
     )
   }
 
+  /** Adds the incident as one file; its code is loaded with the first request. */
+  addIncident({ isFleet, timezone }: Pick<IncidentService, 'isFleet' | 'timezone'>): void {
+    const { page, clock = systemClock } = this.#options
+    this.addQuery(
+      '/api/v1/log/incident',
+      'logs',
+      async (request, query, _, bindings) =>
+        (await import('./incident/incident.ts')).showIncident(request, query, {
+          isFleet,
+          timezone,
+          clock,
+          hasPage: Boolean(page),
+          fetch: (inside) => this.app.fetch(inside, bindings as object),
+        }),
+      { resource: 'difference', fleet: isFleet },
+    )
+  }
+
   /** Answers what no route before it does. Add it last. */
   addUnknown(detail: string): void {
     const unknown = () => {
@@ -151,9 +177,9 @@ export class Routing {
 
   /** Adds a resource with parameters, by the last word of its path; unknown ones are noted on the response. */
   addQuery(
-    path: `/api/v1/${'' | 'config/' | 'log/'}${Resource}`,
+    path: `/api/v1/${'' | 'config/' | 'log/'}${Resource | 'incident'}`,
     need: Need,
-    handler: (request: Request, query: Query, grant: Grant) => Response | Promise<Response>,
+    handler: QueryHandler,
     {
       max = {},
       fleet = false,
@@ -161,16 +187,16 @@ export class Routing {
     }: QueryOptions = {},
   ): void {
     const read = queryReader(resource, max, fleet)
-    const answer = (request: Request, query: Query, grant: Grant) => {
-      if (!query.unknown) return handler(request, query, grant)
+    const answer: QueryHandler = (request, query, grant, bindings) => {
+      if (!query.unknown) return handler(request, query, grant, bindings)
       if (isHop(request)) throw unknownToHop()
-      return this.#noteUnknown(request, () => handler(request, query, grant))
+      return this.#noteUnknown(request, () => handler(request, query, grant, bindings))
     }
-    this.add(path, need, (request, grant) => {
+    this.add(path, need, (request, grant, bindings) => {
       const query = read(request.url)
       return query instanceof Promise
-        ? query.then((read) => answer(request, read, grant))
-        : answer(request, query, grant)
+        ? query.then((read) => answer(request, read, grant, bindings))
+        : answer(request, query, grant, bindings)
     })
   }
 
@@ -199,7 +225,7 @@ export class Routing {
       const refuse = (error: unknown) => finish(this.#refuse(error, request))
       try {
         const response =
-          need === 'nothing' ? handler(request, EVERYTHING) : this.#admit(request, need, handler, env)
+          need === 'nothing' ? handler(request, EVERYTHING, env) : this.#admit(request, need, handler, env)
         return response instanceof Promise ? response.then(finish, refuse) : finish(response)
       } catch (error) {
         return refuse(error)
@@ -231,9 +257,9 @@ export class Routing {
       setCaller(request, grant.name, env)
       if (grant.name !== null) this.#options.onAccess?.(request, grant.name)
       if (need !== 'token' && !grant.scopes.has(need)) throw outOfScope(need)
-      if (grant.name === null) return handler(request, grant)
+      if (grant.name === null) return handler(request, grant, env)
       const grantNow = async () => this.#access(request.headers, env)
-      return this.#answerWhileGranted(handler(request, grant), grant, need, grantNow)
+      return this.#answerWhileGranted(handler(request, grant, env), grant, need, grantNow)
     }
     const grant = this.#access(request.headers, env)
     return grant instanceof Promise ? grant.then(answer) : answer(grant)

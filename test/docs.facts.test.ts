@@ -48,7 +48,7 @@ it('answers are cached as documented', async () => {
   ]
   const ofLogs = ['view', 'histogram', 'fields', 'groups', 'download']
     .map((name) => `/api/v1/log/${name}?file=a.log&by=level`)
-    .concat('/api/v1/log/compare?file=a.log&since=2h')
+    .concat(['compare', 'incident'].map((name) => `/api/v1/log/${name}?file=a.log&since=2h`))
   const others = ['file=a.log&file=b.log', 'file=a.log&download=true', 'file=none', 'file=a.log&level=info']
   for (const path of [...usual, ...ofLogs, ...others.map((query) => `/api/v1/log/view?${query}`)])
     expect(await cached(path), path).toBe('private, no-cache')

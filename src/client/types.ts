@@ -278,6 +278,8 @@ export interface Client {
   groups(query: GroupsQuery, options?: CallOptions): Promise<LogGroups & Completeness>
   /** What sets a range of time apart from the time before it, or nodes from other nodes. */
   different(query: CompareQuery, options?: CallOptions): Promise<LogComparison & Completeness>
+  /** The range of a comparison as one HTML file to hand over, secrets masked. */
+  incident(query: CompareQuery, options?: CallOptions): Promise<Download>
   /** The nodes of a fleet; a service that is not a fleet answers 404. */
   nodes(options?: CallOptions): Promise<Entries<FleetNode>>
   /** The selected records as a file, oldest first, to the end of the log. */

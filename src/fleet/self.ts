@@ -47,8 +47,8 @@ export function besideOwn(fleet: Hono, own: Hono): Hono {
   return app
 }
 
-const FLEET = /^\/(nodes(\/.*)?|assets\/.*|api\/v1\/(nodes|config\/compare))?$/
-const EITHER = /^\/api\/v1\/log\/(list|view|histogram|fields|groups)$/
+const FLEET = /^\/(nodes(\/.*)?|assets\/.*|mcp|api\/v1\/(nodes|config\/compare))?$/
+const EITHER = /^\/api\/v1\/log\/(list|view|histogram|fields|groups|compare|incident)$/
 
 function isAboutNodes(path: string, url: string): boolean {
   return path === '' || FLEET.test(path) || (EITHER.test(path) && searchOf(url).has('node'))

@@ -35,6 +35,20 @@ export function redact(toml: string): string {
   }
 }
 
+/**
+ * Masks the secrets that other text, such as a record of a log, carries by its own form. It is read as a value and as a
+ * comment: in doubt, what is handed to others is masked.
+ */
+export function redactText(text: string): string {
+  let masked = text
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const found = [...findTraces(masked, IN_VALUE), ...findTraces(masked, IN_COMMENT)]
+    if (found.length === 0) break
+    masked = apply(masked, unite(found))
+  }
+  return masked
+}
+
 const MAX_ROUNDS = 8
 /** Characters of a block of comments that are read in one go. */
 const FAR = 4096

@@ -247,6 +247,21 @@ export const OPERATIONS: Operation[] = [
     problems: [...API, ...FILE, ...SEARCH, 'unsupported'],
   },
   {
+    path: '/api/v1/log/incident',
+    id: 'saveIncident',
+    summary: 'A range of time as one HTML file to hand over, secrets masked',
+    resource: 'difference',
+    answers: {
+      200: {
+        description:
+          'A file that loads nothing and runs nothing: chart, findings, first errors, records, settings.',
+        headers: ['X-Nodestate-Note', 'X-Nodestate-Missing', 'Content-Disposition'],
+        bodies: [{ type: 'text/html; charset=utf-8', text: 'The file.' }],
+      },
+    },
+    problems: [...API, ...FILE, ...SEARCH, 'unsupported'],
+  },
+  {
     path: '/api/v1/log/download',
     id: 'downloadLog',
     summary: 'A log file as it is stored, whole or a range of it',

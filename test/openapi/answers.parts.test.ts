@@ -67,6 +67,7 @@ const FILE = [
   log('fields?file=a.log'),
   log('groups?file=a.log&by=level'),
   log('compare?file=a.log&since=2026-11-15'),
+  log('incident?file=a.log&since=2026-11-15'),
   log('download?file=a.log'),
 ]
 const READY = { path: '/readyz' }
@@ -118,14 +119,16 @@ const SCENARIOS: [Partial<AppOptions>, Asked[]][] = [
     { limits: { sources: 1 } },
     ['view', 'histogram', 'fields', 'groups'].map((name) => log(`${name}?file=*&by=level`)),
   ],
-  [{ limits: { sources: 1 } }, [log('compare?file=*&since=1h')]],
-  ...['groups?by=level', 'compare?since=2026-11-15'].flatMap((asked): [Partial<AppOptions>, Asked[]][] => [
-    [{}, [log(`${asked}&file=a.log&regex=(`), log(`${asked}&file=plain.txt&since=1h`)]],
-    [{}, [log(`${asked}&file=timed.log&level=warn`), log(`${asked}&file=plain.txt&level=warn`)]],
-    [{}, [log(`${asked}&file=broken.gz`), log(`${asked}&file=a.log.zst`), log(`${asked}&file=a.log.bz2`)]],
-    [{}, [log(`${asked}&file=none`), log(`${asked}&file=a.log&where=x`), log(asked)]],
-    [{ limits: { archiveBytes: 1000 } }, [log(`${asked}&file=large.gz`)]],
-  ]),
+  [{ limits: { sources: 1 } }, [log('compare?file=*&since=1h'), log('incident?file=*&since=1h')]],
+  ...['groups?by=level', 'compare?since=2026-11-15', 'incident?since=2026-11-15'].flatMap(
+    (asked): [Partial<AppOptions>, Asked[]][] => [
+      [{}, [log(`${asked}&file=a.log&regex=(`), log(`${asked}&file=plain.txt&since=1h`)]],
+      [{}, [log(`${asked}&file=timed.log&level=warn`), log(`${asked}&file=plain.txt&level=warn`)]],
+      [{}, [log(`${asked}&file=broken.gz`), log(`${asked}&file=a.log.zst`), log(`${asked}&file=a.log.bz2`)]],
+      [{}, [log(`${asked}&file=none`), log(`${asked}&file=a.log&where=x`), log(asked)]],
+      [{ limits: { archiveBytes: 1000 } }, [log(`${asked}&file=large.gz`)]],
+    ],
+  ),
   [{}, [{ path: '/api/v1/config?detail=true' }, log('list?detail=true')]],
   [{}, [{ path: '/api/v1/config?detail=x' }, { path: `${HISTORY.path}?limit=0` }, log('list?detail=x')]],
   [{}, [AT, { path: '/api/v1/config?at=now' }]],
@@ -365,6 +368,7 @@ async function crowd(): Promise<[Asked, Response][]> {
     log('fields?file=a.log'),
     log('groups?file=a.log&by=level'),
     log('compare?file=a.log&since=2026-11-15'),
+    log('incident?file=a.log&since=2026-11-15'),
   ].flatMap((asked) => Array.from({ length: 12 }, () => asked))
   const histories = Array.from({ length: 12 }, () => HISTORY)
   const answers = Promise.all(

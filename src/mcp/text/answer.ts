@@ -1,6 +1,6 @@
 import type { Completeness } from '../../client.ts'
+import { cut, visible } from '../../log/render/visible.ts'
 import { SENTENCES } from '../../terminal/output/notes.ts'
-import { cut, visible } from './visible.ts'
 
 /** An answer before it is written. */
 export interface Answer extends Partial<Completeness> {

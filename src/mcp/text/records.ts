@@ -1,5 +1,5 @@
 import type { LogRecord } from '../../client.ts'
-import { cut, visible } from './visible.ts'
+import { cut, visible } from '../../log/render/visible.ts'
 
 const LONGEST_LINE = 600
 /** Lines of a record that are shown, such as of a stack trace. */

@@ -1,8 +1,8 @@
 import type { ConfigVersion, DifferentKey } from '../../client.ts'
 import { bad } from '../../http/params.ts'
+import { cut } from '../../log/render/visible.ts'
 import type { Arguments } from '../arguments.ts'
 import { counted, part, rowsThatFit } from '../text/answer.ts'
-import { cut } from '../text/visible.ts'
 import { type Call, CURSOR, MAX_CHARS, NODES, own, rows, shownTime, type Tool } from '../tool.ts'
 import { offsetOf } from './summaries.ts'
 

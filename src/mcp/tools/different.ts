@@ -1,9 +1,9 @@
 import type { CompareQuery, LogComparison, LogFinding } from '../../client.ts'
+import { cut, visible } from '../../log/render/visible.ts'
 import { FLEET_PARAMETERS } from '../../routes/parameters/table.ts'
 import type { Arguments } from '../arguments.ts'
 import { whyEmpty } from '../empty.ts'
 import { counted, part, rowsThatFit } from '../text/answer.ts'
-import { cut, visible } from '../text/visible.ts'
 import {
   type Call,
   FILTERS,

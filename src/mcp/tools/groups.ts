@@ -1,7 +1,7 @@
 import type { GroupsQuery, LogGroup, LogGroups } from '../../client.ts'
+import { cut } from '../../log/render/visible.ts'
 import { whyEmpty } from '../empty.ts'
 import { counted, part, rowsThatFit } from '../text/answer.ts'
-import { cut } from '../text/visible.ts'
 import { CURSOR, FILTERS, MAX_CHARS, queryOf, rows, searched, type Tool } from '../tool.ts'
 import { offsetOf } from './summaries.ts'
 

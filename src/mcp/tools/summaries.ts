@@ -1,8 +1,8 @@
 import type { Histogram, LogFields } from '../../client.ts'
+import { cut } from '../../log/render/visible.ts'
 import type { Arguments } from '../arguments.ts'
 import { whyEmpty } from '../empty.ts'
 import { counted, part, rowsThatFit } from '../text/answer.ts'
-import { cut } from '../text/visible.ts'
 import {
   type Call,
   CURSOR,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { cut, visible } from '../../../src/mcp/text/visible.ts'
+import { cut, visible } from '../../../src/log/render/visible.ts'
 
 it.each([
   ['\x1b[31mred\x1b[0m', '\\x1b[31mred\\x1b[0m'],
