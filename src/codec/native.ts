@@ -45,6 +45,16 @@ export const decoders: Decoders = {
   deflate: plainly(() => zlib.createInflateRaw(OPTIONS)),
 }
 
+/** The text of a gzip member that has this many bytes; null if it is damaged or longer. In one call and one buffer. */
+export function inflateMember(packed: Uint8Array, length: number): Promise<Uint8Array | null> {
+  const options = { chunkSize: Math.max(64, length), maxOutputLength: Math.max(1, length) }
+  return new Promise((resolve) => {
+    zlib.gunzip(packed, options, (error, text) =>
+      resolve(error ? null : new Uint8Array(text.buffer, text.byteOffset, text.length)),
+    )
+  })
+}
+
 function plainly(create: () => Transform): Decoder {
   return async function* (open) {
     try {

@@ -176,6 +176,26 @@ function nativeZstd(): Decoder | null {
   }
 }
 
+/** The text of a gzip member that has this many bytes; null if it is damaged or longer. */
+export async function inflateMember(packed: Uint8Array, length: number): Promise<Uint8Array | null> {
+  const text = new Uint8Array(length)
+  const body = new Response(packed as Uint8Array<ArrayBuffer>).body!
+  const reader = body.pipeThrough(new DecompressionStream('gzip')).getReader()
+  try {
+    for (let at = 0; ; ) {
+      const { done, value } = await reader.read()
+      if (done) return text.subarray(0, at)
+      if (at + value.length > length) return null
+      text.set(value, at)
+      at += value.length
+    }
+  } catch {
+    return null
+  } finally {
+    await reader.cancel().catch(() => {})
+  }
+}
+
 function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b
 }

@@ -1,15 +1,22 @@
-import { crc32 } from '../../codec/crc32.ts'
+import { inflate } from '../../codec/member.ts'
 import { type ConcurrencyLimit, concurrencyLimit } from '../../limits/concurrency-limit.ts'
 import { SharedWork } from '../../limits/once.ts'
 import { lifeFolder, type Segment, segmentName } from '../../segment/names.ts'
 import { KeptBytes } from '../kept-bytes.ts'
-import { type Store, StoreError } from '../store.ts'
+import { type Store, StoreError, type StoreRead } from '../store.ts'
 
 const MIB = 1024 * 1024
-/** How much inflated text is kept at most. */
-const MOST_KEPT = 32 * MIB
+/**
+ * How much inflated text is kept: a sixteenth of the memory, within these bounds. A chart of a log needs three or four
+ * segments of 8 MiB, and a fleet has several logs.
+ */
+const LEAST_KEPT = 16 * MIB
+const MOST_KEPT = 128 * MIB
 /** Memory of the process for each segment that is inflated at a time: six times the largest one. */
 const MEMORY_PER_SEGMENT = 192 * MIB
+
+/** What gzip adds to a text that cannot be compressed, with its header. */
+const LONGEST_WRAPPING = 64 * 1024
 
 /** Inflated text. The homes of a fleet share one, as they share the memory of the process. */
 export class TextCache extends KeptBytes<Uint8Array> {
@@ -19,7 +26,7 @@ export class TextCache extends KeptBytes<Uint8Array> {
 
   /** `memory` is that of the process, in bytes. */
   constructor(memory = 2048 * MIB) {
-    super(Math.min(MOST_KEPT, Math.max(MOST_KEPT / 2, memory / 8 - MOST_KEPT / 2)))
+    super(Math.min(MOST_KEPT, Math.max(LEAST_KEPT, memory / 16)))
     this.inflating = concurrencyLimit({ most: Math.max(1, Math.floor(memory / MEMORY_PER_SEGMENT)) })
   }
 
@@ -40,7 +47,7 @@ export function segmentTexts(home: Store, cache: TextCache, shared: boolean) {
   async function fetch(key: string, segment: Segment, signal?: AbortSignal): Promise<Uint8Array | null> {
     const read = await home.read(key, undefined, { signal })
     if (read === null) return null
-    const text = await inflate(key, read.body, segment)
+    const text = await textOf(key, read, segment)
     cache.set(prefix + key, text)
     return text
   }
@@ -55,28 +62,22 @@ export function segmentTexts(home: Store, cache: TextCache, shared: boolean) {
 }
 
 /** The text of one gzip member, which must match the segment's name. */
-async function inflate(key: string, body: BodyInit, segment: Segment): Promise<Uint8Array> {
+async function textOf(
+  key: string,
+  { length: stored, body }: StoreRead,
+  segment: Segment,
+): Promise<Uint8Array> {
+  const { crc } = segment
   const length = segment.end - segment.start
-  const text = new Uint8Array(length)
-  const packed = new Response(body).body
-  let at = 0
-  if (packed) {
-    const reader = packed.pipeThrough(new DecompressionStream('gzip')).getReader()
-    for (;;) {
-      const { done, value } = await reader.read().catch((cause) => {
-        throw cause instanceof StoreError ? cause : bad(key, cause)
-      })
-      if (done) break
-      if (at + value.length > length) {
-        await reader.cancel().catch(() => {})
-        throw bad(key)
-      }
-      text.set(value, at)
-      at += value.length
-    }
+  // An object that is longer than any that holds this text is not read into memory.
+  if (stored > length + length / 64 + LONGEST_WRAPPING) {
+    if (body instanceof ReadableStream) await body.cancel().catch(() => {})
+    throw bad(key)
   }
-  if (at !== length || crc32(text) !== segment.crc) throw bad(key)
-  return text
+  const packed = body instanceof Uint8Array ? body : new Uint8Array(await new Response(body).arrayBuffer())
+  return inflate(packed, { length, crc }).catch((cause) => {
+    throw bad(key, cause)
+  })
 }
 
 function bad(key: string, cause?: unknown): StoreError {
