@@ -31,10 +31,17 @@ const MAX_BLANK = 16 * 1024 * 1024
 /** How far before the end the last probe is: within what was read to detect the format. */
 const END_PROBE = 8 * 1024
 
-/** Finds an instant in a text that can be read anywhere; `spent` if the budget ran out. */
-export async function borderIn(probes: Probes, instant: number, small = SMALL): Promise<Border | 'spent'> {
+/**
+ * Finds an instant in a text that can be read anywhere; `spent` if the budget ran out. A text up to `small` is examined
+ * as a whole. `isSampled`: there are samples all over it already.
+ */
+export async function borderIn(
+  probes: Probes,
+  instant: number,
+  { small = SMALL, isSampled = false }: { small?: number; isSampled?: boolean } = {},
+): Promise<Border | 'spent'> {
   const { size } = probes.text
-  if (size > small) return new BorderSearch(probes, instant).run()
+  if (size > small) return new BorderSearch(probes, instant).run(isSampled)
   const seen = await examine(probes.text, probes.options, instant, [0, size])
   return seen === 'spent' ? seen : sharpened(seen, size)
 }
@@ -65,10 +72,10 @@ class BorderSearch {
     this.#margin = probes.options.parallel > 4 ? REMOTE_MARGIN : MARGIN
   }
 
-  async run(): Promise<Border | 'spent'> {
+  async run(isSampled: boolean): Promise<Border | 'spent'> {
     // The ends are mostly in memory already, because the format was detected there.
     if (!(await this.#probes.look([0, Math.max(0, this.#size - END_PROBE)]))) return 'spent'
-    let more = spread([0, this.#size], GRID)
+    let more = isSampled ? [] : spread([0, this.#size], GRID)
     for (let moves = 0; ; moves++) {
       const picture = await this.#narrow(more)
       if (picture === 'spent') return 'spent'

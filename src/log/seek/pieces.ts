@@ -1,10 +1,9 @@
-import { asOne } from '../../bytes.ts'
 import { lineEnd, nextStart } from '../format/lines.ts'
 import type { TimeSpan } from '../text/text.ts'
 import type { Border } from './border.ts'
 import type { ProbeOptions, Stretch } from './probes.ts'
 import { SpanReader, UNIT } from './spans.ts'
-import { type Examined, examine, readAll } from './walk.ts'
+import { type Examined, examine, readInto } from './walk.ts'
 
 /** Some records of a text, from where the first of them starts up to the next piece, and their times. */
 export interface TimedPiece extends TimeSpan {
@@ -25,12 +24,12 @@ export async function piecesOf(
   options: ProbeOptions,
   from: number,
 ): Promise<TimedPiece[] | 'spent'> {
-  const pass = new Pass(options, from)
-  const batch = options.parallel > 1 ? REMOTE_BATCH : BATCH
+  const batch = Math.min(text.size - from, options.parallel > 1 ? REMOTE_BATCH : BATCH)
+  const pass = new Pass(options, from, batch)
   try {
     for (let at = from; at < text.size; at += batch) {
-      const bytes = await readAll(text, options, at, Math.min(text.size, at + batch))
-      if (bytes === null || !(await pass.add(bytes))) return 'spent'
+      const bytes = pass.room(Math.min(batch, text.size - at))
+      if (!(await readInto(bytes, text, options, at)) || !(await pass.add(bytes))) return 'spent'
     }
     return (await pass.end()) ? pass.pieces : 'spent'
   } finally {
@@ -43,23 +42,39 @@ class Pass {
   readonly pieces: TimedPiece[]
   readonly #options: ProbeOptions
   readonly #spans: SpanReader
+  /** What is read into: a pass over a gigabyte would otherwise leave as much garbage. */
+  #memory: Uint8Array<ArrayBuffer>
   /** What is not read yet, from the start of a line on, and where it lies. */
-  #held: Uint8Array = new Uint8Array(0)
+  #held: Uint8Array<ArrayBuffer>
   #base: number
   /** Set inside a line that was too long to be held. */
   #isSkipping = false
 
-  constructor(options: ProbeOptions, from: number) {
+  constructor(options: ProbeOptions, from: number, batch: number) {
     this.#options = options
     this.#spans = new SpanReader(options)
+    this.#memory = new Uint8Array(2 * batch)
+    this.#held = this.#memory.subarray(0, 0)
     this.#base = from
     this.pieces = [pieceAt(from)]
   }
 
-  /** Reads on; false if the budget ran out. */
+  /** The memory behind what is held, for so many bytes. */
+  room(length: number): Uint8Array<ArrayBuffer> {
+    const { length: held } = this.#held
+    if (held + length > this.#memory.length) {
+      const larger = new Uint8Array(2 * (held + length))
+      larger.set(this.#held)
+      this.#memory = larger
+    } else this.#memory.set(this.#held)
+    this.#held = this.#memory.subarray(0, held)
+    return this.#memory.subarray(held, held + length)
+  }
+
+  /** Reads on, with bytes that are in the room behind what is held; false if the budget ran out. */
   async add(bytes: Uint8Array): Promise<boolean> {
-    const next = this.#isSkipping ? this.#afterSkipped(bytes) : bytes
-    this.#held = asOne([this.#held, next])
+    const skipped = this.#isSkipping ? this.#skippedOf(bytes) : 0
+    this.#held = this.#memory.subarray(skipped, this.#held.length + bytes.length)
     for (;;) {
       const place = Math.max(0, this.pieces.at(-1)!.start + PIECE - this.#base)
       const start = place < this.#held.length ? this.#timedStart(place) : -1
@@ -114,16 +129,17 @@ class Pass {
   #skip(): void {
     Object.assign(this.pieces.at(-1)!, EVER)
     this.#base += this.#held.length
-    this.#held = new Uint8Array(0)
+    this.#held = this.#memory.subarray(0, 0)
     this.#isSkipping = true
   }
 
-  #afterSkipped(bytes: Uint8Array): Uint8Array {
+  /** How many bytes belong to the line that is skipped; nothing else is held then. */
+  #skippedOf(bytes: Uint8Array): number {
     const after = bytes.indexOf(10) + 1
     this.#isSkipping = after === 0
     const skipped = after === 0 ? bytes.length : after
     this.#base += skipped
-    return bytes.subarray(skipped)
+    return skipped
   }
 }
 

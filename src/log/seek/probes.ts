@@ -54,9 +54,9 @@ export interface TimeSample {
   isHole: boolean
 }
 
-const PROBE = 4 * 1024
+export const PROBE = 4 * 1024
 /** If no record with a time is found within this many bytes, the probe gives up: it may be a hole of gigabytes. */
-const MAX_PROBE = 256 * 1024
+export const MAX_PROBE = 256 * 1024
 /** How many samples of how many file versions are cached: about 2 MB in all. */
 const MAX_SAMPLES = 512
 const MAX_VERSIONS = 32
@@ -72,6 +72,8 @@ export interface ProbeOptions {
   zone: Zone
   budget: Budget
   parallel: number
+  /** How much of a log is read through to know its times. @default 256 MiB on a disk, 32 MiB elsewhere */
+  wholeBytes?: number | undefined
 }
 
 /**
@@ -104,6 +106,12 @@ export class Probes {
     return this.#samples.has(at)
   }
 
+  /** Adds samples that were taken elsewhere. They are not cached here. */
+  take(samples: readonly TimeSample[]): void {
+    for (const sample of samples) this.#samples.set(sample.at, sample)
+    this.#sorted = null
+  }
+
   /** Probes several places, as many in parallel as the store allows. False if the budget ran out. */
   async look(places: readonly number[]): Promise<boolean> {
     const { budget, parallel } = this.options
@@ -125,37 +133,38 @@ export class Probes {
     const running = runningOf.get(budget) ?? new Map<string, Promise<TimeSample>>()
     runningOf.set(budget, running)
     const place = `${at} ${this.text.version}`
-    const probe = running.get(place) ?? this.#probe(at)
-    running.set(place, probe)
-    return probe
+    const found = running.get(place) ?? probe(this.text, this.options, at)
+    running.set(place, found)
+    return found
   }
+}
 
-  async #probe(at: number): Promise<TimeSample> {
-    const { format, zone, budget } = this.options
-    const end = this.text.size
-    const limit = Math.min(end, at + MAX_PROBE)
-    let isHole = true
-    for (let from = at, length = PROBE; from < limit; length *= 8) {
-      const bytes = await this.text.read(from, Math.min(from + length, limit))
-      budget.spend(bytes.length)
-      const whole = from + bytes.length === end
-      isHole &&= isHoleOf(bytes)
-      // A whole page of NULs is a hole: there is nothing nearby.
-      if (isHole) return { at, start: from + bytes.length, time: Number.NaN, isHole }
-      let start = nextStart(format, bytes, 0, bytes.length)
-      while (start >= 0) {
-        const stop = lineEnd(bytes, start, bytes.length)
-        // A line that the probe cuts may have its time beyond the cut: read on from there.
-        if (stop === bytes.length && !whole) break
-        const time = format.time(bytes, start, stop, zone)
-        if (!Number.isNaN(time)) return { at, start: from + start, time, isHole: false }
-        start = nextStart(format, bytes, stop, bytes.length)
-      }
-      if (from + bytes.length >= limit) break
-      // Continue at the last newline, so that no line is read without its beginning.
-      const newline = bytes.lastIndexOf(10)
-      from = newline > 0 ? from + newline : from + Math.max(1, bytes.length - 1)
+/** Looks for a record with a time from a place on. */
+export async function probe(text: Stretch, options: ProbeOptions, at: number): Promise<TimeSample> {
+  const { format, zone, budget } = options
+  const end = text.size
+  const limit = Math.min(end, at + MAX_PROBE)
+  let isHole = true
+  for (let from = at, length = PROBE; from < limit; length *= 8) {
+    const bytes = await text.read(from, Math.min(from + length, limit))
+    budget.spend(bytes.length)
+    const whole = from + bytes.length === end
+    isHole &&= isHoleOf(bytes)
+    // A whole page of NULs is a hole: there is nothing nearby.
+    if (isHole) return { at, start: from + bytes.length, time: Number.NaN, isHole }
+    let start = nextStart(format, bytes, 0, bytes.length)
+    while (start >= 0) {
+      const stop = lineEnd(bytes, start, bytes.length)
+      // A line that the probe cuts may have its time beyond the cut: read on from there.
+      if (stop === bytes.length && !whole) break
+      const time = format.time(bytes, start, stop, zone)
+      if (!Number.isNaN(time)) return { at, start: from + start, time, isHole: false }
+      start = nextStart(format, bytes, stop, bytes.length)
     }
-    return { at, start: limit, time: Number.NaN, isHole }
+    if (from + bytes.length >= limit) break
+    // Continue at the last newline, so that no line is read without its beginning.
+    const newline = bytes.lastIndexOf(10)
+    from = newline > 0 ? from + newline : from + Math.max(1, bytes.length - 1)
   }
+  return { at, start: limit, time: Number.NaN, isHole }
 }

@@ -62,7 +62,7 @@ export class SpanReader {
 
   /** Chooses how wide a span may be beyond its records, by the length of the one before. */
   adapt({ earliest, latest }: TimeSpan): void {
-    this.#width = Math.min(LONGEST, Math.max(SHORTEST, (latest - earliest) / 4 || 0))
+    this.#width = Math.min(LONGEST, Math.max(SHORTEST, (latest - earliest) / 2 || 0))
   }
 
   release(): void {

@@ -83,12 +83,13 @@ class EarlyAndLate {
 }
 
 /** The bytes [from, to), read in parallel pieces; null when the budget runs out. */
-export async function readAll(
+async function readAll(
   text: Stretch,
-  { budget, parallel }: ProbeOptions,
+  options: ProbeOptions,
   from: number,
   to: number,
 ): Promise<Uint8Array | null> {
+  const { budget } = options
   // What cannot be examined whole is not begun: the budget is left to the search, which checks every record anyway.
   if (budget.bytesLeft < to - from) return null
   if (to - from <= READ) {
@@ -97,15 +98,24 @@ export async function readAll(
     return text.read(from, to)
   }
   const all = new Uint8Array(to - from)
-  const starts = Array.from({ length: Math.ceil((to - from) / READ) }, (_, i) => from + i * READ)
-  const isComplete = await each(starts, parallel, async (at) => {
+  return (await readInto(all, text, options, from)) ? all : null
+}
+
+/** Fills memory with the bytes from a place on, in parallel pieces; false when the budget runs out. */
+export async function readInto(
+  all: Uint8Array<ArrayBuffer>,
+  text: Stretch,
+  { budget, parallel }: ProbeOptions,
+  from: number,
+): Promise<boolean> {
+  if (budget.bytesLeft < all.length) return false
+  const starts = Array.from({ length: Math.ceil(all.length / READ) }, (_, i) => i * READ)
+  return each(starts, parallel, async (at) => {
     if (!(await budget.step())) return false
-    const end = Math.min(to, at + READ)
-    budget.spend(end - at)
-    const into = all.subarray(at - from, end - from)
+    const into = all.subarray(at, at + READ)
+    budget.spend(into.length)
     // A store may return memory of its own.
-    const bytes = await text.read(at, end, { into })
+    const bytes = await text.read(from + at, from + at + into.length, { into })
     if (bytes.buffer !== into.buffer) into.set(bytes)
   })
-  return isComplete ? all : null
 }

@@ -34,6 +34,8 @@ export interface ViewContext {
   clock: Clock
   /** How many reads run in parallel: many if the store is far away. @default 1 */
   parallel?: number
+  /** How much of a log is read through to know its times. @default 256 MiB on a disk, 32 MiB elsewhere */
+  wholeBytes?: number | undefined
   /** How many logs are merged at most. @default 32 */
   mostSources?: number | undefined
   /** Counts records where the log is, if that is elsewhere. @default they are read and counted here */

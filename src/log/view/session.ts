@@ -103,19 +103,20 @@ export class Session {
   /** Where the times of the request are. The search for them leaves half of the budget to the search for records. */
   async borders(): Promise<Borders> {
     const { since, until } = this.request.selection
-    const [low, high] = await Promise.all([this.border(since), this.border(until)])
+    // One budget for both: what one reads, the other knows.
+    const half = this.budget.half()
+    const [low, high] = await Promise.all([this.border(since, half), this.border(until, half)])
     return { since: low, until: high }
   }
 
   /** Where a time is in the log; null without one, or if the log has none. */
-  async border(instant: number | null): Promise<Border | null> {
+  async border(instant: number | null, budget = this.budget.half()): Promise<Border | null> {
     const format = await this.format()
     if (instant === null || !format.timed) return null
-    const { series, context, budget } = this
+    const { series, context } = this
     const known = this.#known.borders.get(series) ?? new Map<number, Border>()
     this.#known.borders.set(series, known)
-    const border =
-      known.get(instant) ?? (await seek({ ...context, series, format, budget: budget.half() }, instant))
+    const border = known.get(instant) ?? (await seek({ ...context, series, format, budget }, instant))
     known.set(instant, border)
     return border
   }

@@ -126,7 +126,7 @@ export const PARAMETERS = [
     name: 'since',
     ...TIME,
     meaning:
-      'Records at or after T; see [Times](#times). A long log is bisected: at most 64 small reads, however large it is.',
+      'Records at or after T; see [Times](#times). A long log in a bucket is bisected: at most 64 small reads, however large it is.',
     example: '2026-11-14T02:10:00Z',
   },
   {

@@ -33,7 +33,7 @@ function lines(from: number, to: number, wrong = { from: 0, to: 0, by: 0 }): str
 }
 
 /** Asks for a range of time in `a.log`; counts the bytes that this reads. */
-function asking() {
+function asking(more: { wholeBytes?: number } = {}) {
   const store = fsStore(directory)
   let bytes = 0
   const counted: Store = {
@@ -46,7 +46,7 @@ function asking() {
       return found
     },
   }
-  const context = contextOf({ ...logFiles(counted), isNear: true })
+  const context = contextOf({ ...logFiles(counted), isNear: true }, {}, more)
   return async (since: number, until: number, rotated = false) => {
     bytes = 0
     const view = await viewOf(
@@ -106,6 +106,30 @@ it.each([
   writeFileSync(file, lines(count - COUNT, count, { from: 20_000, to: 20_002, by: 24 * HOUR }))
   appendFileSync(file, lines(count, count + (count - COUNT)))
   expect((await ask(START + 24 * HOUR, START + 25 * HOUR)).ids).toEqual([20_000, 20_001])
+})
+
+it('a log that is too long to be read through is sampled once, and then what was appended', async () => {
+  const ask = asking({ wholeBytes: MIB })
+  const file = join(directory, 'a.log')
+  const many = 2 * COUNT
+  // 520 KiB between two samples that a search by halves would take, and far from where it looks closer.
+  const wrong = { from: 20_500, to: 20_500 + 2080, by: 24 * HOUR }
+  writeFileSync(file, lines(0, many, wrong))
+  const early = [START + 5000 * 10, START + 5010 * 10] as const
+  const sampled = await ask(...early)
+  expect(sampled.ids).toEqual(range(5000, 5010))
+  expect(sampled.bytes).toBeLessThan((many * 256) / 4)
+  const window = [START + 24 * HOUR, START + 25 * HOUR] as const
+  const first = await ask(...window)
+  expect(first.ids).toEqual(range(wrong.from, wrong.to))
+  const again = await ask(...early)
+  appendFileSync(file, lines(many, many + 10_000, { from: many + 3000, to: many + 5080, by: 24 * HOUR }))
+  const grown = await ask(...window)
+  expect(grown.ids).toEqual([...first.ids, ...range(many + 3000, many + 5080)])
+  appendFileSync(file, lines(many + 10_000, many + 10_001))
+  const last = await ask(...early)
+  expect(last.ids).toEqual(range(5000, 5010))
+  expect(last.bytes).toBeLessThan(again.bytes + 2 * MIB)
 })
 
 it('the rest of a record that a rotation cut goes with it', async () => {

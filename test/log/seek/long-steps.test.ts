@@ -12,8 +12,14 @@ const COUNT = 200_000
 const HOUR = 3_600_000
 const STEPS = [1000, 10_000, 60_000, HOUR, 24 * HOUR, 365 * 24 * HOUR]
 
-/** The times of the lines of a long log: in bursts, with hours of silence, and a clock that steps. */
-function timesOf(random: (below: number) => number): { times: Float64Array; borders: number[] } {
+/** For how many lines a clock is wrong that comes back. */
+const BRIEF = [10, 1000, 20_000]
+
+/**
+ * The times of the lines of a long log: in bursts, with hours of silence, and a clock that steps. One that comes back
+ * does so after some lines more than `least`.
+ */
+function timesOf(random: (below: number) => number, least = 2): { times: Float64Array; borders: number[] } {
   const times = new Float64Array(COUNT)
   const borders: number[] = []
   // Where the clock steps, and by how much. Half of the steps are taken back soon, some after a few lines.
@@ -22,7 +28,7 @@ function timesOf(random: (below: number) => number): { times: Float64Array; bord
     const by = (random(4) === 0 ? 1 : -1) * STEPS[random(STEPS.length)]!
     const at = random(COUNT)
     steps.set(at, by)
-    if (random(2) === 0) steps.set(at + 2 + random([10, 1000, 20_000][random(3)]!), -by)
+    if (random(2) === 0) steps.set(at + least + random(BRIEF[random(3)]!), -by)
   }
   let gap = 1 + random(20)
   let time = START
@@ -53,45 +59,61 @@ function textOf(times: Float64Array): Uint8Array {
 
 const idsIn = (text: string) => [...text.matchAll(/number (\d+) /g)].map(([, id]) => Number(id))
 
-it.each(Array.from({ length: 12 }, (_, i) => i + 1))(
-  'a long log whose clock steps: seed %i',
-  async (seed) => {
-    const random = wholes(seed * 7919)
-    const { times, borders } = timesOf(random)
-    const text = textOf(times)
-    const whole = [{ 'a.log': text }, false] as const
-    const cuts = [0.3, 0.7].map((share) => Math.floor(share * COUNT) * LINE)
-    const family = {
-      'a.log.2': text.subarray(0, cuts[0]),
-      'a.log.1': text.subarray(cuts[0], cuts[1]),
-      'a.log': text.subarray(cuts[1]),
-    }
-    for (const [files, rotated] of [whole, [family, true] as const])
-      for (const parallel of [1, 16]) {
-        const store = memoryStore(files)
-        const context = contextOf(logFiles(store), {}, { parallel })
-        for (let n = 0; n < 6; n++) {
-          const at =
-            n % 3 === 0 ? times[random(COUNT)]! : borders[random(borders.length)]! + random(20_000) - 10_000
-          const window = { since: at, until: at + [10, 1000, 10_000][random(3)]! }
-          const expected: number[] = []
-          for (let i = 0; i < COUNT; i++)
-            if (times[i]! >= window.since && times[i]! < window.until) expected.push(i)
-          const where = `${JSON.stringify(window)} parallel ${parallel} rotated ${rotated}`
-          const view = await viewOf(
-            context,
-            viewRequest({ ...window, rotated, fit: { size: 1 << 26, lines: null } }),
-          )
-          const found = Buffer.concat(view.pieces ?? [await view.series.read(view.from, view.to)]).toString()
-          expect(
-            idsIn(found).sort((a, b) => a - b),
-            where,
-          ).toEqual(expected)
-          const request = { selection: selectionOf(window), file: 'a.log', rotated, buckets: 10 }
-          const chart = await histogramOf(context, request, () => false)
-          const sum = chart!.buckets.flatMap(({ counts }) => counts).reduce((a, b) => a + b, 0)
-          expect([sum, chart!.complete], where).toEqual([expected.length, true])
-        }
+/** Compares what is found in a log, whole and as a family, with its times. */
+async function check(
+  random: (below: number) => number,
+  { times, borders }: ReturnType<typeof timesOf>,
+  contexts: (store: ReturnType<typeof memoryStore>) => ReturnType<typeof contextOf>[],
+) {
+  const text = textOf(times)
+  const whole = [{ 'a.log': text }, false] as const
+  const cuts = [0.3, 0.7].map((share) => Math.floor(share * COUNT) * LINE)
+  const family = {
+    'a.log.2': text.subarray(0, cuts[0]),
+    'a.log.1': text.subarray(cuts[0], cuts[1]),
+    'a.log': text.subarray(cuts[1]),
+  }
+  for (const [files, rotated] of [whole, [family, true] as const])
+    for (const [i, context] of contexts(memoryStore(files)).entries()) {
+      for (let n = 0; n < 6; n++) {
+        const at =
+          n % 3 === 0 ? times[random(COUNT)]! : borders[random(borders.length)]! + random(20_000) - 10_000
+        const window = { since: at, until: at + [10, 1000, 10_000][random(3)]! }
+        const expected: number[] = []
+        for (let i = 0; i < COUNT; i++)
+          if (times[i]! >= window.since && times[i]! < window.until) expected.push(i)
+        const where = `${JSON.stringify(window)} context ${i} rotated ${rotated}`
+        const view = await viewOf(
+          context,
+          viewRequest({ ...window, rotated, fit: { size: 1 << 26, lines: null } }),
+        )
+        const found = Buffer.concat(view.pieces ?? [await view.series.read(view.from, view.to)]).toString()
+        expect(
+          idsIn(found).sort((a, b) => a - b),
+          where,
+        ).toEqual(expected)
+        const request = { selection: selectionOf(window), file: 'a.log', rotated, buckets: 10 }
+        const chart = await histogramOf(context, request, () => false)
+        const sum = chart!.buckets.flatMap(({ counts }) => counts).reduce((a, b) => a + b, 0)
+        expect([sum, chart!.complete], where).toEqual([expected.length, true])
       }
-  },
-)
+    }
+}
+
+const SEEDS = Array.from({ length: 12 }, (_, i) => i + 1)
+
+it.each(SEEDS)('a long log whose clock steps: seed %i', async (seed) => {
+  const random = wholes(seed * 7919)
+  await check(random, timesOf(random), (store) =>
+    [1, 16].map((parallel) => contextOf(logFiles(store), {}, { parallel })),
+  )
+})
+
+it.each(SEEDS)('a log on a disk that is too long to be read through: seed %i', async (seed) => {
+  const random = wholes(seed * 104_729)
+  // A clock that is wrong for 512 KiB is always seen.
+  const made = timesOf(random, (512 * 1024) / LINE + 2)
+  await check(random, made, (store) => [
+    contextOf({ ...logFiles(store), isNear: true }, {}, { wholeBytes: 1 << 20 }),
+  ])
+})
