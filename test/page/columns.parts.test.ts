@@ -1,7 +1,7 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import type { BrowserPage } from './browser.ts'
+import { type BrowserPage, findings } from './browser.ts'
 import { describePage } from './stage.ts'
 
 const START = Date.UTC(2026, 0, 10)
@@ -70,6 +70,48 @@ describePage(
       const page = await open('file=access.log&column=status')
       await page.locator('.row .known').first().waitFor()
       expect(await page.locator('.row .known').last().textContent()).toMatch(/^"status":\d+$/)
+      await page.context().close()
+    })
+
+    it('sort what is loaded, by amounts, and back', async () => {
+      const page = await open('file=access.log&column=duration&column=path')
+      const first = () => page.locator('.row').first().locator('.x').first().textContent()
+      await page.getByRole('button', { name: 'Column duration' }).click()
+      await act(page, 'Sort what is loaded, largest first')
+      await page.getByText('400 records loaded · sorted by duration').waitFor()
+      await expect.poll(first).toBe('893')
+      expect(await page.locator('.header').textContent()).toContain('duration ↓')
+      expect(await findings(page)).toEqual([])
+      await page.getByRole('button', { name: 'Column duration' }).click()
+      await act(page, 'Sort what is loaded, smallest first')
+      await expect.poll(first).toBe('0')
+      const shown = (await page.locator('.row .x.number').allTextContents()).map(Number)
+      expect(shown.length).toBeGreaterThan(10)
+      expect(shown).toEqual([...shown].sort((a, b) => a - b))
+      await page.getByRole('button', { name: 'Column duration' }).click()
+      await act(page, 'Order of time')
+      await page.getByText('400 records loaded · from the beginning').waitFor()
+      // Following needs the order of time.
+      await page.getByRole('button', { name: 'Column path' }).click()
+      await act(page, 'Sort what is loaded, largest first')
+      await expect.poll(() => page.locator('.row .x').nth(1).textContent()).toBe('/api/v1/thing/4')
+      await page.keyboard.press('f')
+      await page.locator('.follow.live').waitFor()
+      await page.locator('.row').last().filter({ hasText: 'request 399 done' }).waitFor()
+      await page.context().close()
+    })
+
+    it('are those of an export as CSV', async () => {
+      const page = await open('file=access.log&where=status:500&column=status&column=path')
+      await page.locator('summary').filter({ hasText: 'Export' }).click()
+      const saved = page.waitForEvent('download')
+      await page.getByRole('button', { name: 'Matching records as CSV, with these columns' }).click()
+      const download = await saved
+      expect(download.suggestedFilename()).toBe('access.log-filtered.csv')
+      const lines = readFileSync(await download.path(), 'utf8').split('\r\n')
+      expect(lines[0]).toBe('time,level,status,path,message')
+      expect(lines[1]).toBe('2026-01-10T00:00:00.000Z,info,500,/api/v1/thing/0,request 0 done')
+      expect(lines.length).toBe(Math.ceil(400 / 7) + 2)
       await page.context().close()
     })
 

@@ -116,6 +116,16 @@ describePage(
         expect.stringContaining('query.max-workers: 30 → 64'),
         expect.stringContaining('The first version'),
       ])
+      const context = versions.nth(1).locator('.context .tl')
+      await context.first().waitFor()
+      expect((await context.allTextContents()).map((text) => text.replace(/\s+/g, ' '))).toEqual([
+        '1 [query]',
+        '2− max-workers = 30',
+        '2+ max-workers = 64',
+        '3 password = "********"',
+        '4 [http]',
+      ])
+      await versions.nth(0).locator('.context .after').filter({ hasText: '# tuned' }).waitFor()
       await versions.nth(2).getByRole('button', { name: 'Text of this version' }).click()
       await page.locator('.toml').filter({ hasText: 'max-workers = 30' }).waitFor()
       expect(await findings(page)).toEqual([])

@@ -5,6 +5,7 @@ import { ago, bytes, moment } from '../ui/format.ts'
 import { useLoaded } from '../ui/use-loaded.ts'
 import { carryTo, NOTHING, writeLook } from '../url.ts'
 import { changeText } from './change.ts'
+import { changedParts } from './diff.ts'
 import { ConfigView } from './view.tsx'
 
 interface Props {
@@ -44,6 +45,9 @@ export function History({ client, chosen, choose, say }: Props) {
                 </span>
               </h3>
               <Changes version={version} first={index === data.entries.length - 1} />
+              {index < data.entries.length - 1 && (index < FEW || own === chosen) && (
+                <Context client={client} times={[data.entries[index + 1]!.time, version.time]} />
+              )}
               <Button
                 class="small"
                 aria-expanded={own === chosen}
@@ -86,6 +90,38 @@ function Changes({ version: { changes, error }, first }: { version: ConfigVersio
     </ul>
   )
 }
+
+/** The lines of the text that changed, with those around them. */
+function Context({ client, times }: { client: Client; times: [before: number, after: number] }) {
+  const { data } = useLoaded(async (signal) => {
+    const [before, after] = await Promise.all(times.map((at) => client.config({ at, signal })))
+    return changedParts(before!.config, after!.config)
+  }, String(times))
+  if (data === null || data.length === 0) return null
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by key
+    <section class="toml context" tabIndex={0} aria-label="The change in its context">
+      {data.map((part) => (
+        <div class="part" key={part[0]!.number}>
+          {part.map(({ kind, text, number }) => (
+            <div class={`tl ${kind}`} key={`${kind} ${number}`}>
+              <span class="no" aria-hidden="true">
+                {number}
+              </span>
+              <code>
+                <span class="sign">{SIGNS[kind]}</span> {text}
+              </code>
+            </div>
+          ))}
+        </div>
+      ))}
+    </section>
+  )
+}
+
+const SIGNS = { same: ' ', before: '−', after: '+' }
+/** Versions whose changes are shown in their context at once, the newest; of others, when they are chosen. */
+const FEW = 10
 
 function VersionText({ client, time, say }: { client: Client; time: number; say: Props['say'] }) {
   const { data, error, retry } = useLoaded((signal) => client.config({ at: time, signal }), String(time))

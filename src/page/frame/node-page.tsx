@@ -3,6 +3,7 @@ import { ProblemError } from '../../client.ts'
 import { ConfigView } from '../config/view.tsx'
 import { Files } from '../files/files.tsx'
 import { familyOf, logNames, successorOf } from '../files/group.ts'
+import { useSearches } from '../log/bar/searches.ts'
 import { sourcesOf } from '../log/record/source.ts'
 import { LogView } from '../log/view.tsx'
 import { NodeFacts } from '../node/facts.tsx'
@@ -94,6 +95,7 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
           !absent &&
           !isSameProblem(listed.error, mainError) && <Failure error={listed.error} remedies={{ retry }} />
         )}
+        <SavedLinks />
       </nav>
       <main>
         {absent ? (
@@ -152,6 +154,24 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
         )}
       </main>
     </div>
+  )
+}
+
+/** The searches that were saved in this browser. */
+function SavedLinks() {
+  const { all } = useSearches(false)
+  if (all.length === 0) return null
+  return (
+    <>
+      <h2>Saved searches</h2>
+      <ul class="files searches">
+        {all.map(({ name, hash }) => (
+          <li key={name}>
+            <a href={hash}>{name}</a>
+          </li>
+        ))}
+      </ul>
+    </>
   )
 }
 

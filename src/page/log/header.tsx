@@ -6,6 +6,7 @@ import type { Log } from './use-log.ts'
 /** The names above the columns, each of a field with a menu. It scrolls sideways with the list. */
 export function Header({ log }: { log: Log }) {
   const { box } = log
+  const sorted = log.made?.window.sorted
   const header = useRef<HTMLDivElement>(null)
   useListener(box, 'scroll', () => {
     if (header.current !== null) header.current.scrollLeft = box.current!.scrollLeft
@@ -31,6 +32,7 @@ export function Header({ log }: { log: Log }) {
               onClick={(event) => log.acts.openColumn(name, event.currentTarget)}
             >
               {name}
+              {sorted?.field === name && (sorted.down ? ' ↓' : ' ↑')}
             </Button>
           </span>
         ))}

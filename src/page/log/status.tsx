@@ -80,7 +80,8 @@ function statusLine(reader: Reader | null, look: Look, totals: Totals | null): s
   if (window === undefined || (window.loading === 'open' && window.items.length === 0)) return 'Loading'
   const size = window.items.length
   const parts = [loadedText(size, look, totals)]
-  if (window.older === null && size > 0) parts.push('from the beginning')
+  if (window.sorted !== null) parts.push(`sorted by ${window.sorted.field}`)
+  else if (window.older === null && size > 0) parts.push('from the beginning')
   if (window.live === 'lost') parts.push(window.lost)
   else if (window.live === 'live') parts.push('live')
   const chosen = reader!.selected

@@ -109,7 +109,12 @@ export function useActs({ reader, goal, current, toOthers, go, note, say }: Opti
     const index = columns.indexOf(name)
     const moved = (by: number) =>
       showColumns(columns.with(index, columns[index + by]!).with(index + by, name))
-    const entries: Choice['entries'] = []
+    const sort = (down: boolean) => () => void reader.current?.sort({ field: name, down })
+    const entries: Choice['entries'] = [
+      ['Sort what is loaded, largest first', sort(true)],
+      ['Sort what is loaded, smallest first', sort(false)],
+    ]
+    if (reader.current?.window.sorted) entries.push(['Order of time', () => void reader.current?.sort(null)])
     if (index > 0) entries.push(['Move left', () => moved(-1)])
     if (index < columns.length - 1) entries.push(['Move right', () => moved(1)])
     entries.push(['Remove', () => showColumns(toggled(columns, name))])

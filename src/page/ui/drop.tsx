@@ -17,8 +17,10 @@ export function Drop({ icon, label, title, children }: Props) {
     box.current!.open = false
   })
   const close = () => {
-    box.current!.open = false
-    box.current!.querySelector('summary')!.focus()
+    // What was chosen may have led elsewhere.
+    if (box.current === null) return
+    box.current.open = false
+    box.current.querySelector('summary')!.focus()
   }
   return (
     <details

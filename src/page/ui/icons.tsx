@@ -15,6 +15,7 @@ const PATHS = {
   export: 'M8 10V2M4.5 5.5 8 2l3.5 3.5M2.5 10v3.5h11V10',
   folder: 'M2 4h4l1.5 1.5H14V13H2Z',
   clock: 'M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2ZM8 4.8V8l2.2 1.6',
+  star: 'M8 2l1.8 3.9 4.2.5-3.1 2.9.8 4.2L8 11.4l-3.7 2.1.8-4.2L2 6.4l4.2-.5Z',
   close: 'M4 4l8 8M12 4l-8 8',
   back: 'M10 3 5 8l5 5',
 } as const

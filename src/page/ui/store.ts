@@ -21,7 +21,8 @@ export function useRemembered(name: string, fallback: string) {
     quietly(() => localStorage.setItem(`nodestate.${name}`, next))
     setValue(next)
   }
-  return [value, set] as const
+  // Another part of the page may have changed it.
+  return [settings.get(name) ?? value, set] as const
 }
 
 /** True when `busy` has lasted for 300 ms: shorter waits show nothing. */

@@ -7,8 +7,9 @@ import { useToolbar } from '../../ui/toolbar.ts'
 import { HOME, isMerged, titleOf } from '../../url.ts'
 import { fieldsQueryOf, isNarrowed } from '../find/query.ts'
 import type { Log } from '../use-log.ts'
-import { ColumnsMenu } from './columns.tsx'
+import { ColumnsMenu, csvColumns } from './columns.tsx'
 import { useSaving } from './save.ts'
+import { SavedMenu } from './saved.tsx'
 
 /** The log's name, and what can be done with it as a whole. */
 export function Bar({ log }: { log: Log }) {
@@ -18,10 +19,10 @@ export function Bar({ log }: { log: Log }) {
   const { saving, start } = useSaving(say)
   const narrowed = isNarrowed(look)
   const records = narrowed ? 'Matching records' : 'All records'
-  const exported = (format: 'text' | 'ndjson') => {
+  const exported = (format: 'text' | 'ndjson' | 'csv') => {
     const stem = `${isMerged(look) ? 'timeline' : name}${narrowed ? '-filtered' : ''}`
     void start(`${stem}.${format === 'text' ? 'txt' : format}`, (signal) =>
-      client.export(fieldsQueryOf(look), format, { signal }),
+      client.export({ ...fieldsQueryOf(look), ...(format === 'csv' && csvColumns(log)) }, format, { signal }),
     )
   }
   return (
@@ -79,6 +80,7 @@ export function Bar({ log }: { log: Log }) {
           onClick={preferences.toggleWrap}
         />
         <ColumnsMenu log={log} />
+        <SavedMenu log={log} />
         <Drop icon="copy" label="Copy" title="Copy the selected records, or all that are loaded (c)">
           <Button onClick={() => acts.copyText(true)}>Lines with all columns</Button>
           <Button onClick={() => acts.copyText(false)}>Messages only</Button>
@@ -87,6 +89,7 @@ export function Bar({ log }: { log: Log }) {
         <Drop icon="export" label="Export" title="Save every record that matches the filters, loaded or not">
           <Button onClick={() => exported('text')}>{records} as text</Button>
           <Button onClick={() => exported('ndjson')}>{records} as JSON lines</Button>
+          <Button onClick={() => exported('csv')}>{records} as CSV, with these columns</Button>
         </Drop>
         {saving === null ? (
           !isMerged(look) && (

@@ -15,6 +15,30 @@ const COLUMNS: [name: string, label: string][] = [
   ['c', 'Context'],
 ]
 
+/** What the API calls the columns. */
+const MEMBERS: Record<string, string> = {
+  t: 'time',
+  nn: 'node',
+  ln: 'file',
+  l: 'level',
+  s: 'source',
+  g: 'tag',
+}
+
+/** The columns of the list as those of CSV. */
+export function csvColumns({ look, columns, made, sources }: Log): { columns: string[] } {
+  const origin = { nn: sources?.nodes, ln: sources?.files }
+  const isShown = (name: string) =>
+    made?.columns.filled.has(name) &&
+    !columns.hidden.includes(name) &&
+    (!(name in origin) || (origin[name as 'nn' | 'ln']?.length ?? 0) > 1)
+  const own = Object.keys(MEMBERS).filter(isShown)
+  const message = look.message || look.columns.length === 0 ? ['message'] : []
+  // A name with a comma would be two.
+  const fields = look.columns.filter((name) => !name.includes(','))
+  return { columns: [...new Set([...own.map((name) => MEMBERS[name]!), ...fields, ...message])] }
+}
+
 export function ColumnsMenu({ log }: { log: Log }) {
   const { look, columns, acts } = log
   const filled = log.made?.columns.filled

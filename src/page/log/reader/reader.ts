@@ -2,6 +2,7 @@ import { isFiltered, isNarrowed } from '../find/query.ts'
 import { textOf, timeIn } from '../record/record.ts'
 import { type Goal, goalAt, isOutside, NO_GOAL, toGoal, toHit, toLink, toTime } from './places.ts'
 import { Screen, type ScreenOptions } from './screen.ts'
+import type { Sorting } from './sort.ts'
 import { timeNear } from './survey.ts'
 
 /** What a person does with a log on the screen: go somewhere, find, select, copy. */
@@ -50,6 +51,7 @@ export class Reader extends Screen {
 
   async follow(on: boolean): Promise<void> {
     if (!on) return this.window.unfollow()
+    if (this.window.sorted !== null) await this.sort(null)
     await this.end()
     void this.window.follow()
   }
@@ -76,6 +78,23 @@ export class Reader extends Screen {
     if (this.closed) return
     this.list.place(this.window.firstSeq, 0)
     this.select(this.list.top().seq)
+  }
+
+  /** The loaded records in order of a field; null for the order of time again. */
+  async sort(by: Sorting | null): Promise<void> {
+    this.#turns = this.#turns.then(() => this.#sort(by))
+    await this.#turns
+  }
+
+  async #sort(by: Sorting | null): Promise<void> {
+    if (this.closed) return
+    this.#touched()
+    const { items } = this.window
+    const goal = by === null ? goalAt(this, this.selected?.to ?? this.list.top().seq) : null
+    this.reopen()
+    if (by !== null) this.window.sort(items, by)
+    else if (goal === null || !(await toGoal(this, goal))) await this.window.openTail()
+    this.changed()
   }
 
   goToTime(ms: number): Promise<void> {

@@ -164,6 +164,7 @@ export class Screen {
   #render(seq: number): HTMLElement {
     const { window, hits, look, columns } = this
     const { gaps, sources, others, zone } = this.#options
+    const inTime = window.sorted === null
     const item = window.item(seq) ?? ''
     const row = renderRow(item, seq, {
       marks: hits.marks,
@@ -177,10 +178,10 @@ export class Screen {
       fields: columns.fields,
       sources,
       others,
-      unsettled: isUnsettled(window, seq),
+      unsettled: inTime && isUnsettled(window, seq),
       gaps,
-      gap: gaps ? gapBefore(window, seq) : null,
-      day: this.#dayOf(seq),
+      gap: gaps && inTime ? gapBefore(window, seq) : null,
+      day: inTime ? this.#dayOf(seq) : null,
     })
     if (look.all && hits.isHit(item)) row.classList.add('hit')
     return row
@@ -308,7 +309,7 @@ export class Screen {
     const wasUnseen = this.unseen
     if (atEnd) this.unseen = 0
     const before = String(this.seen)
-    this.seen = momentsOf(this.window, first, last)
+    this.seen = this.window.sorted === null ? momentsOf(this.window, first, last) : null
     if (wasUnseen !== this.unseen) this.changed()
     // The chart follows scrolling eight times a second; updating it every frame cost a third of the frame.
     else if (String(this.seen) !== before)
@@ -319,7 +320,8 @@ export class Screen {
     this.#fill()
     clearTimeout(this.#movedTimer)
     this.#movedTimer = setTimeout(() => {
-      if (this.window.loading !== 'open') this.#options.moved(this.here())
+      const { loading, sorted } = this.window
+      if (loading !== 'open' && sorted === null) this.#options.moved(this.here())
     }, 300)
   }
 
