@@ -100,7 +100,11 @@ function Context({ client, times }: { client: Client; times: [before: number, af
   if (data === null || data.length === 0) return null
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by key
-    <section class="toml context" tabIndex={0} aria-label="The change in its context">
+    <section
+      class="toml context"
+      tabIndex={0}
+      aria-label={`The change of ${moment(times[1])} in its context`}
+    >
       {data.map((part) => (
         <div class="part" key={part[0]!.number}>
           {part.map(({ kind, text, number }) => (

@@ -5,8 +5,10 @@ import { ago, bytes, count, counted, secondsAgo } from '../ui/format.ts'
 import { hand } from '../ui/store.ts'
 import { useLoaded } from '../ui/use-loaded.ts'
 import { carry, type Look, toggled, writeLook } from '../url.ts'
+import { DayLine, dayText } from './day-line.tsx'
 
 const SHIPPED = 'Last shipped'
+const DAY = 'Last 24 h'
 
 /** A column that no node fills is not shown. */
 const COLUMNS: [name: string, title: string, text: (node: FleetNode) => string][] = [
@@ -16,6 +18,7 @@ const COLUMNS: [name: string, title: string, text: (node: FleetNode) => string][
   ['Version', 'The version of the database', ({ node }) => node?.version ?? ''],
   ['Errors, 1 h', 'Errors in its logs during the last hour', ({ errors }) => count(errors)],
   ['Warnings, 1 h', 'Warnings in its logs during the last hour', ({ warnings }) => count(warnings)],
+  [DAY, 'Errors and warnings of the last 24 hours, now on the right', dayText],
   ['Last line', 'When its last line was written', ({ lastLine }) => (lastLine == null ? '' : ago(lastLine))],
   [SHIPPED, 'When the node last wrote to the bucket', shippedText],
   ['Not shipped yet', 'Bytes of log on the node that are not in the bucket yet', lagText],
@@ -108,7 +111,7 @@ export function Fleet({ client, nodes, compare, read }: Props) {
                     data-name={name}
                     title={name === SHIPPED ? (each.shipped ?? undefined) : undefined}
                   >
-                    {text(each)}
+                    {name === DAY ? <DayLine node={each} nodes={nodes} /> : text(each)}
                   </td>
                 ))}
               </tr>
