@@ -99,9 +99,9 @@ function Context({ client, times }: { client: Client; times: [before: number, af
   }, String(times))
   if (data === null || data.length === 0) return null
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by key
     <section
       class="toml context"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by key
       tabIndex={0}
       aria-label={`The change of ${moment(times[1])} in its context`}
     >
