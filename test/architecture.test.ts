@@ -162,7 +162,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['log/groups', ['count.ts', 'groups.ts']],
   ['log/follow', ['followers.ts', 'frame.ts', 'hub.ts']],
   ['log/merge/records', ['long.ts', 'neighbours.ts', 'order.ts', 'way.ts']],
-  ['log/merge', ['cursor.ts', 'export.ts', 'follow.ts', 'merge.ts', 'render.ts', 'source.ts']],
+  ['log/merge', ['cursor.ts', 'export.ts', 'follow.ts', 'merge.ts', 'render.ts', 'source.ts', 'wire.ts']],
   ['log/compare', ['findings.ts', 'sample.ts']],
   ['log', ['options.ts']],
   ['mask', ['redact.ts', 'secret.ts', 'value.ts']],
@@ -214,7 +214,7 @@ const ROOMS: [room: string, door: string[]][] = [
     ],
   ],
   ['routes/view', ['export.ts', 'headers.ts', 'search.ts', 'table.ts', 'tail.ts']],
-  ['routes/merged', ['route.ts', 'routes.ts']],
+  ['routes/merged', ['lane.ts', 'route.ts', 'routes.ts']],
   ['routes/compare', ['compare.ts', 'config.ts']],
   [
     'routes',

@@ -28,6 +28,7 @@ const LOG: Names<LogQuery> = {
   rotated: true,
   ansi: true,
   raw: true,
+  lane: true,
 }
 const VIEW: Names<ViewQuery> = { ...LOG, size: true, lines: true, first: true, before: true, after: true }
 const HISTOGRAM: Names<HistogramQuery> = {

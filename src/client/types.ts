@@ -86,6 +86,8 @@ export interface LogQuery {
   ansi?: boolean | undefined
   /** Records also have their original text, as `raw`. */
   raw?: boolean | undefined
+  /** A page for a coordinator, which merges it with those of other nodes. */
+  lane?: boolean | undefined
 }
 
 /** Which part of the selected records. */

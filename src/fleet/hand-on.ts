@@ -2,12 +2,14 @@ import type { Grant } from '../access/grant.ts'
 import type { LevelHistogram } from '../answers.ts'
 import { searchOf } from '../http/params.ts'
 import { respond } from '../http/sliced.ts'
+import { parseShallow } from '../limits/shallow-json.ts'
 import { LogError } from '../log/error.ts'
 import { COLUMNS } from '../log/histogram/chart.ts'
 import { followLimits, type LogOptions, type ProcessLimits, SCAN_MILLIS } from '../log/options.ts'
-import type { CountThere } from '../log/view/context.ts'
+import type { CountThere, LaneThere } from '../log/view/context.ts'
 import type { Query } from '../routes/parameters/read.ts'
 import type { HandOn } from '../routing.ts'
+import { peerError } from '../store/peer/wire.ts'
 import { AttemptTimer } from '../store/remote/retry.ts'
 import { StoreError } from '../store/store.ts'
 import type { Peer } from './peer.ts'
@@ -207,6 +209,50 @@ export function countAt(peer: Peer, { limits, scanMillis }: Omit<HandOnOptions, 
     return null
   }
 }
+
+/** How long a peer that does not know lanes is not asked for them. */
+const OLD_MS = 60_000
+/** A page of 2 MiB of short records has a head of about that. */
+const LONGEST_HEAD = 4 * 1024 * 1024
+const LF = 10
+
+/** Reads pages of a timeline at its peer; null if they must be read here. Throws if the peer is too slow or too busy. */
+export function laneAt(peer: Peer, { clock }: ProcessLimits): LaneThere {
+  let oldUntil = Number.NEGATIVE_INFINITY
+  return async ({ query, most, millis, grow }, signal) => {
+    if (clock.elapsed() < oldUntil) return null
+    const timer = new AttemptTimer(clock, signal)
+    timer.start(Math.min(millis, SCAN_MILLIS) + BEFORE_MS)
+    try {
+      const answer = await peer.wire.send({ path: `api/v1/log/view?${query}` }, timer)
+      if (answer.status === 200 && isLane(answer)) {
+        const bytes = await peer.wire.bytes(answer, timer, LONGEST_HEAD + most, grow)
+        const end = bytes.indexOf(LF)
+        const body = bytes.subarray(end + 1)
+        if (end < 0 || body.length > most) return null
+        return { head: parseShallow(new TextDecoder().decode(bytes.subarray(0, end))), body }
+      }
+      if (answer.status === 429 || answer.status === 503) throw await peerError(peer.wire, answer, timer)
+      // A peer that knows the parameter answers with bytes, or names another problem.
+      const isOld = answer.status === 200 || (await peer.wire.problemOf(answer, timer)) === 'bad-parameter'
+      if (isOld) oldUntil = clock.elapsed() + OLD_MS
+      await answer.body?.cancel().catch(() => {})
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (timer.isLate) throw new StoreError('timeout', 'The peer did not answer in time', { cause: error })
+      if (error instanceof LogError || isBusy(error)) throw error
+    } finally {
+      timer.end()
+    }
+    return null
+  }
+}
+
+const isLane = ({ headers }: Response) =>
+  /^application\/octet-stream\b/.test(headers.get('Content-Type') ?? '') &&
+  !/\bunknown-parameter\b/.test(headers.get('X-Nodestate-Note') ?? '')
+
+const isBusy = (error: unknown) => error instanceof StoreError && error.code === 'throttled'
 
 const isNote = (note: string) => /^[a-z-]{1,40}$/.test(note)
 

@@ -36,8 +36,8 @@ interface LivingPeer extends FleetHome {
 interface LivingHomes {
   peers: { get(id: string): LivingPeer | undefined }
   self: (FleetHome & { id: string }) | null
-  /** How a peer counts the records of its own logs; undefined if they are counted here. */
-  countAt?: (id: string) => ViewContext['countThere']
+  /** How a peer reads its own logs; undefined if they are read here. */
+  workAt?: (id: string) => Pick<ViewContext, 'countThere' | 'laneThere'> | undefined
 }
 
 /** How many files of one home are held in memory: a list of many nodes holds those of many. */
@@ -107,7 +107,7 @@ export class FleetHomes {
     // A peer decides which files it shows, and whether it joins them.
     const own = home === this.#living.self ? {} : { nested: true, join: false }
     const options = { ...this.#options, ...own, ...(zone !== null && { timezone: zone }) }
-    const context = { ...this.#contextOf(home, options), countThere: this.#living.countAt?.(id) }
+    const context = { ...this.#contextOf(home, options), ...this.#living.workAt?.(id) }
     this.#live.set(home, { zone, context })
     return narrowed(context, grant)
   }
@@ -167,6 +167,7 @@ export async function lokiSources(
 
 function narrowed(context: ViewContext, { files: patterns }: Pick<Grant, 'files'>): ViewContext {
   if (patterns === null) return context
-  // A peer would count files that the token may not see.
-  return { ...context, files: narrowFiles(context.files, patterns), countThere: undefined }
+  // A peer would read files that the token may not see.
+  const there = { countThere: undefined, laneThere: undefined }
+  return { ...context, files: narrowFiles(context.files, patterns), ...there }
 }

@@ -184,6 +184,7 @@ export const OPERATIONS: Operation[] = [
           example: ROWS,
         },
         { type: 'text/event-stream', text: 'With `follow=true`: one event per record, its id a cursor.' },
+        { type: 'application/octet-stream', text: 'With `lane=true`: a page for a coordinator.' },
       ],
       [
         'Link',

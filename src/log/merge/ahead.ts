@@ -3,7 +3,7 @@ import { each } from '../../limits/each.ts'
 import type { MemoryBudget } from '../../limits/memory-budget.ts'
 import type { ViewContext } from '../view/context.ts'
 import { ONE_MORE } from '../view/request.ts'
-import type { Lane, LaneRead } from './lane.ts'
+import type { LaneRead, MergeLane } from './lane.ts'
 import { LONGEST } from './records/long.ts'
 import { NEIGHBOUR_RECORDS } from './records/order.ts'
 import { IN_SLOT } from './source.ts'
@@ -16,7 +16,7 @@ export interface PageRoom {
 
 /** What is read for a page. */
 export interface AheadOptions {
-  lanes: readonly Lane[]
+  lanes: readonly MergeLane[]
   forward: boolean
   /** Whether records are looked for, so that much may be read for few of them. */
   isSearch: boolean
@@ -74,18 +74,18 @@ export class Ahead {
 
   /** Reads some of the logs on, one of which the page is waiting for. */
   async readOn(
-    active: readonly Lane[],
+    active: readonly MergeLane[],
     rest: PageRoom,
-    read: (lane: Lane, wanted: LaneRead, context: ViewContext) => Promise<void>,
+    read: (lane: MergeLane, wanted: LaneRead, context: ViewContext) => Promise<void>,
   ): Promise<void> {
     const target = this.#target()
     const open = active.filter((lane) => lane.isOpen)
     const waiting = open.filter((lane) => !lane.head || this.#distance(lane, target) > 0)
     const wanted = new Map(waiting.map((lane) => [lane, this.#wanted(lane, rest, target, open.length)]))
-    const { files } = waiting[0]!.source.context
+    const isNear = waiting.every(({ source }) => source.context.files.isNear)
     const searched = [...wanted.values()].reduce((sum, { stretch }) => sum + stretch, 0)
     const far = this.#options.isSearch && searched > SHORT_SEARCH ? SEARCHED_AT_ONCE : FAR_AT_ONCE
-    await each(waiting, files.isNear ? NEAR_AT_ONCE : far, (lane) => {
+    await each(waiting, isNear ? NEAR_AT_ONCE : far, (lane) => {
       const part = wanted.get(lane)!
       return read(lane, part, this.#context(lane, part))
     })
@@ -93,7 +93,7 @@ export class Ahead {
   }
 
   /** What a log is read with: all of them share one slot and one budget. */
-  #context({ source, distance }: Lane, { size }: LaneRead): ViewContext {
+  #context({ source, distance }: MergeLane, { size }: LaneRead): ViewContext {
     const { limits, parallel = 1 } = source.context
     const count = this.#options.lanes.length
     const share = Math.max(LEAST_SCAN, Math.floor(limits.scanBytes / count))
@@ -117,7 +117,7 @@ export class Ahead {
   }
 
   /** How much of a log is read next: its share of what is left, and more each time. */
-  #wanted(lane: Lane, { size, lines }: PageRoom, target: number, open: number): LaneRead {
+  #wanted(lane: MergeLane, { size, lines }: PageRoom, target: number, open: number): LaneRead {
     const count = this.#options.lanes.length
     // Of a long record, nothing is held.
     const average = Math.min(lane.average, Math.floor(LONGEST / count))
@@ -133,7 +133,7 @@ export class Ahead {
   }
 
   /** How far a log is searched next: to the time of the target, if it goes on as it did so far. */
-  #stretch(lane: Lane, target: number): number {
+  #stretch(lane: MergeLane, target: number): number {
     const { isNear = false } = lane.source.context.files
     if (this.#options.all) return SHORT_SEARCH
     if (lane.distance === 0) return isNear ? FIRST_NEAR : FIRST_STRETCH
@@ -147,7 +147,7 @@ export class Ahead {
   }
 
   /** How far a log is from a time: zero or less if it has been read up to there. */
-  #distance({ bound }: Lane, target: number): number {
+  #distance({ bound }: MergeLane, target: number): number {
     return this.#options.forward ? target - bound : bound - target
   }
 

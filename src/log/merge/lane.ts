@@ -51,6 +51,9 @@ export interface LaneRead extends Fit {
   count: number
 }
 
+/** A log of a timeline, whoever reads it. */
+export type MergeLane = Pick<Lane, keyof Lane>
+
 /** How much of the way back may be read again to know the neighbours of a page's first records. */
 const MAX_LEAD = 1024 * 1024
 

@@ -6,11 +6,12 @@ import type { Selection } from '../selection.ts'
 import { readsForward } from '../text/open.ts'
 import type { Note } from '../view/answer.ts'
 import { Ahead } from './ahead.ts'
-import { laneKey, type MergedCursor } from './cursor.ts'
-import { Lane, type LaneRecord } from './lane.ts'
-import { isBeyond, lostIn, missingIn, placesAfter, placesAround, stateIn } from './places.ts'
+import { type LanePlace, laneKey, type MergedCursor } from './cursor.ts'
+import { Lane, type LaneOptions, type LaneRecord, type MergeLane } from './lane.ts'
+import { isBeyond, lostIn, missingIn, placesAfter, placesAround, startsOf, stateIn } from './places.ts'
 import { insertInto } from './records/order.ts'
 import { bySource, type Missing, type Source } from './source.ts'
+import { ThereLane } from './there.ts'
 
 /** Which part of the timeline is wanted. */
 export interface MergeRequest {
@@ -25,6 +26,8 @@ export interface MergeRequest {
   waits?: boolean | undefined
   /** Nodes whose logs are not known, because they could not be listed. @default none */
   unlisted?: readonly string[] | undefined
+  /** The filters and times as a query, for logs that are read on their own nodes. @default all are read here */
+  handedOn?: string | null | undefined
   /** What a record takes of that. */
   cost(bytes: Uint8Array, source: Source): { size: number; lines: number }
 }
@@ -51,6 +54,12 @@ export interface MergedPage {
   complete: boolean
   /** The place after each record, in order. Each is only valid until the next. */
   places(): AsyncGenerator<MergedCursor>
+  /** Whether it was read from older to newer records. */
+  forward: boolean
+  /** For a page of one log: where a page in the same direction begins that has this record first, for each of them. */
+  starts(): AsyncGenerator<LanePlace>
+  /** How far the next record is at least. */
+  frontier: number
   /** The state of all files; it changes with each of them. */
   state: string
   /** Releases the memory of the records, when they have been sent. */
@@ -84,7 +93,7 @@ function refuseAlike(sources: readonly Source[]): void {
 export class Merge {
   records: MergedRecord[] = []
   /** The logs that cannot be read. */
-  readonly failed = new Map<Lane, unknown>()
+  readonly failed = new Map<MergeLane, unknown>()
   /** Whether a budget ended the page. */
   isCut = false
   readonly #request: MergeRequest
@@ -92,10 +101,10 @@ export class Merge {
   protected readonly clock: Clock
   readonly #all: boolean
   readonly #forward: boolean
-  readonly #lanes: Lane[]
+  readonly #lanes: MergeLane[]
   readonly #ahead: Ahead
   /** Which record of which log each of the records is. */
-  readonly #taken: { lane: Lane; index: number }[] = []
+  readonly #taken: { lane: MergeLane; index: number }[] = []
   /** What still fits. */
   #size: number
   #lines: number
@@ -116,7 +125,7 @@ export class Merge {
     this.#lines = fit.lines ?? Number.POSITIVE_INFINITY
     this.#lanes = sources.toSorted(bySource).map((source) => {
       const place = stateIn(request, source)?.place ?? null
-      return new Lane(source, request.selection, { forward: this.#forward, live, place })
+      return this.#laneOf(source, { forward: this.#forward, live, place })
     })
     this.#ahead = new Ahead({
       lanes: this.#lanes,
@@ -126,6 +135,15 @@ export class Merge {
       all,
       clock: this.clock,
     })
+  }
+
+  /** A log is read where it is, if its node can do that. */
+  #laneOf(source: Source, options: LaneOptions): MergeLane {
+    const { selection, handedOn } = this.#request
+    const ask = source.context.laneThere
+    const here = (place: LaneOptions['place']) => new Lane(source, selection, { ...options, place })
+    if (!ask || handedOn == null || options.live) return here(options.place)
+    return new ThereLane(source, { ...options, ask, filters: handedOn, all: this.#all, here })
   }
 
   /** The page, with the places around it. */
@@ -201,6 +219,9 @@ export class Merge {
       ...cursors,
       complete: this.isComplete,
       places: () => placesAfter(outcome, this.#taken, cursors.next),
+      starts: () => startsOf(this.#taken),
+      forward: this.#forward,
+      frontier: this.#lanes[0]!.frontier,
       notes: this.notes,
       missing: missingIn(outcome),
       lost: lostIn(outcome),
@@ -209,12 +230,12 @@ export class Merge {
     }
   }
 
-  #answering(): Lane[] {
+  #answering(): MergeLane[] {
     return this.#lanes.filter((lane) => !this.failed.has(lane))
   }
 
   /** A log that cannot be read is left out and named. */
-  async #tried(lane: Lane, work: () => Promise<void>): Promise<void> {
+  async #tried(lane: MergeLane, work: () => Promise<void>): Promise<void> {
     try {
       await work()
     } catch (error) {
@@ -230,7 +251,7 @@ export class Merge {
   }
 
   /** Whether the next page can go on where a log lacks time or memory: others may release some until then. */
-  #mayGoOn(lane: Lane, error: unknown): boolean {
+  #mayGoOn(lane: MergeLane, error: unknown): boolean {
     if (error instanceof BudgetError) return true
     const isBusy = error instanceof LogError && error.code === 'too-busy'
     return isBusy && (this.#all || (lane.head !== null && this.records.length > 0))
@@ -240,8 +261,8 @@ export class Merge {
    * Takes records until the next one is not known or not loaded, and returns the log that it may be in. Null when the page is full, or
    * nothing is left. A log that was searched up to some time without a match holds up nothing before that time.
    */
-  #emit(): Lane | null {
-    const comesFirst = (a: Lane, b: Lane) => this.#comesFirst(a, b)
+  #emit(): MergeLane | null {
+    const comesFirst = (a: MergeLane, b: MergeLane) => this.#comesFirst(a, b)
     const order = this.#answering()
       .filter((lane) => lane.head || !lane.isDone)
       .sort((a, b) => (comesFirst(a, b) ? -1 : 1))
@@ -264,7 +285,7 @@ export class Merge {
   }
 
   /** Whether the next record of a log is taken before that of another: at the same time, as their names are sorted. */
-  #comesFirst(a: Lane, b: Lane): boolean {
+  #comesFirst(a: MergeLane, b: MergeLane): boolean {
     const [own, other] = [a.frontier, b.frontier]
     if (own === other) return this.#lanes.indexOf(a) < this.#lanes.indexOf(b) === this.#forward
     return this.#forward ? own < other : own > other
@@ -278,7 +299,7 @@ export class Merge {
   }
 
   /** False if the record does not fit. A page has at least one, however long. */
-  #take(lane: Lane, { format, time, placed }: LaneRecord, bytes: Uint8Array): boolean {
+  #take(lane: MergeLane, { format, time, placed }: LaneRecord, bytes: Uint8Array): boolean {
     const { cursor, fit, live = false } = this.#request
     if (fit.size === 0 || fit.lines === 0) return false
     const { size, lines } = this.#request.cost(bytes, lane.source)

@@ -1,7 +1,7 @@
 import { StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import { type LanePlace, type LaneState, laneKey, type MergedCursor, nodeKey, ordered } from './cursor.ts'
-import type { Lane } from './lane.ts'
+import type { MergeLane } from './lane.ts'
 import { GoneError, type Missing, type Source } from './source.ts'
 
 /** What the places of a page depend on in its request. */
@@ -16,8 +16,8 @@ interface PlacesRequest {
 /** A page whose records are known, and what became of its logs. */
 interface PageOutcome {
   request: PlacesRequest
-  lanes: readonly Lane[]
-  failed: ReadonlyMap<Lane, unknown>
+  lanes: readonly MergeLane[]
+  failed: ReadonlyMap<MergeLane, unknown>
   forward: boolean
   /** The records of the page, oldest first. */
   records: readonly { placed: number }[]
@@ -51,13 +51,14 @@ export async function placesAround(
   await Promise.all(
     lanes.map(async (lane) => {
       const key = laneKey(lane.source)
-      if (failed.has(lane)) {
+      // What was given of a log before it failed is not given again.
+      if (failed.has(lane) && lane.next === lane.given) {
         const state = { place: keptPlace(page, lane, times.near), behind: true }
         onward.set(key, state)
         back.set(key, state)
         return
       }
-      onward.set(key, { place: await lane.onward(), behind: isBehind(page, lane) })
+      onward.set(key, { place: await lane.onward(), behind: failed.has(lane) || isBehind(page, lane) })
       const behind = stateIn(request, lane.source)?.behind === true
       back.set(key, { place: await lane.backward(), behind })
     }),
@@ -77,11 +78,11 @@ export async function placesAround(
 /** The place after each record of a page: `next`, with the places of the logs as they were then. */
 export async function* placesAfter(
   { request, lanes: all, failed, forward, records }: PageOutcome,
-  taken: readonly { lane: Lane; index: number }[],
+  taken: readonly { lane: MergeLane; index: number }[],
   next: MergedCursor,
 ): AsyncGenerator<MergedCursor> {
   const lanes = new Map(next.lanes)
-  const set = async (lane: Lane, index: number) => {
+  const set = async (lane: MergeLane, index: number) => {
     const place = await (forward ? lane.onward(index) : lane.backward(index))
     lanes.set(laneKey(lane.source), { place, behind: false })
   }
@@ -92,6 +93,13 @@ export async function* placesAfter(
     time = Math.max(time, records[i]!.placed)
     yield { time, lanes }
   }
+}
+
+/** Where a page in the same direction begins that has this record first, for each of those that were taken. */
+export async function* startsOf(
+  taken: readonly { lane: MergeLane; index: number }[],
+): AsyncGenerator<LanePlace> {
+  for (const { lane, index } of taken) yield await lane.onward(index)
 }
 
 /** The logs whose places were not found. */
@@ -127,7 +135,7 @@ function timesOf({ request, lanes, forward, records }: PageOutcome): { onward: n
 }
 
 /** Whether some of a log's records still belong to pages that were given without them. */
-function isBehind({ request, forward }: PageOutcome, lane: Lane): boolean {
+function isBehind({ request, forward }: PageOutcome, lane: MergeLane): boolean {
   if (stateIn(request, lane.source)?.behind !== true) return false
   return lane.head ? isBeyond(request.cursor!.place.time, lane.head.placed, forward) : lane.isOpen
 }
@@ -152,7 +160,7 @@ function unknownIn({ request, lanes }: PageOutcome): [key: number, state: LaneSt
 }
 
 /** Where a log that could not be read continues: at its place, or where the first page divided it. */
-function keptPlace(page: PageOutcome, lane: Lane, time: number): LanePlace {
+function keptPlace(page: PageOutcome, lane: MergeLane, time: number): LanePlace {
   const { live, waits } = page.request
   // A follower got everything up to that moment, or is told of a gap.
   if (isGone(page.failed.get(lane)) && !waits) return { kind: 'time', time: live ? time + 0.001 : time }

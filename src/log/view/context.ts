@@ -40,6 +40,28 @@ export interface ViewContext {
   mostSources?: number | undefined
   /** Counts records where the log is, if that is elsewhere. @default they are read and counted here */
   countThere?: CountThere | undefined
+  /** Reads pages of a timeline where the log is. @default they are read here */
+  laneThere?: LaneThere | undefined
+}
+
+/** Reads a page of a log on its own node; null if it must be read here. */
+export type LaneThere = (asked: LaneAsked, signal?: AbortSignal) => Promise<LaneAnswer | null>
+
+export interface LaneAsked {
+  /** The query of `view`. */
+  query: string
+  /** How many bytes of records may come. */
+  most: number
+  /** How long a search may take. */
+  millis: number
+  /** Called before bytes are held; throws if there is no memory for them. */
+  grow(bytes: number): void
+}
+
+/** What the node says of a page, and the bytes of its records. */
+export interface LaneAnswer {
+  head: unknown
+  body: Uint8Array
 }
 
 /** Counts the records that a query of `histogram` selects; null if they must be counted here. */

@@ -16,19 +16,26 @@ export interface MergedRequest {
   writer: MergedWriter
 }
 
+interface ExportRequest extends MergedRequest {
+  format: Format
+  table: Table | null
+  handedOn: string | null
+}
+
 /** `download=true` of several logs: the filtered timeline as a file, oldest record first, to the end of the logs. */
 export async function exportLogs(
   request: Request,
   query: Query,
   route: MergedRoute,
-  { asked, common, writer, format, table }: MergedRequest & { format: Format; table: Table | null },
+  { asked, common, writer, format, table, handedOn }: ExportRequest,
 ): Promise<Response> {
   const own = exportHeaders(query, `timeline.${ENDINGS[format]}`, common)
   const { sources, ...rest } = await route.pick(query, request.signal)
   // Nothing is read: a client that asks HEAD first, as ClickHouse does, would pay for the beginning twice.
   if (request.method === 'HEAD') return new Response(null, { headers: { ...own, ...sourceHeaders(rest) } })
   const leave = await sources[0]!.context.scans.enter(request.signal, 'long')
-  const merged = new MergedExport(sources.map(inSlot), { ...asked, cost: writer.cost }, request.signal)
+  const wanted = { ...asked, cost: writer.cost, handedOn }
+  const merged = new MergedExport(sources.map(inSlot), wanted, request.signal)
   const end = () => {
     merged.release()
     leave()

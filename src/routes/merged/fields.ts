@@ -1,5 +1,6 @@
 import { BYTES, countFields, isWhole, RECORDS } from '../../log/fields/fields.ts'
 import { mergePage } from '../../log/merge/merge.ts'
+import { handedQuery } from '../parameters/query-text.ts'
 import type { Query } from '../parameters/read.ts'
 import { readViewRequest } from '../parameters/view-request.ts'
 import { type MergedRoute, mergedJson, readable, sourceHeaders } from './route.ts'
@@ -10,7 +11,9 @@ export async function mergedFields(request: Request, query: Query, route: Merged
   const { sources, ...rest } = await route.pick(query, request.signal)
   const fit = { size: BYTES, lines: RECORDS }
   const cost = (bytes: Uint8Array) => ({ size: bytes.length, lines: 1 })
-  const page = await mergePage(sources, { ...asked, first: false, cursor: null, fit, cost }, request.signal)
+  const handedOn = handedQuery(query, asked.selection)
+  const wanted = { ...asked, first: false, cursor: null, fit, cost, handedOn }
+  const page = await mergePage(sources, wanted, request.signal)
   try {
     const found = await countFields(page.records.map(readable))
     const missing = [...rest.missing, ...page.missing]

@@ -4,7 +4,7 @@ import { encodeMerged } from '../../log/merge/cursor.ts'
 import { type MergedPage, mergePage } from '../../log/merge/merge.ts'
 import { csvWriter, mergedBody, ndjsonWriter, textWriter } from '../../log/merge/render.ts'
 import { shortName } from '../../log/merge/source.ts'
-import { keptQuery } from '../parameters/query-text.ts'
+import { handedQuery, keptQuery } from '../parameters/query-text.ts'
 import type { Query } from '../parameters/read.ts'
 import { cursorOf, readViewRequest, recordOptions } from '../parameters/view-request.ts'
 import { formatOf, linksTo, VARY } from '../view/headers.ts'
@@ -23,9 +23,10 @@ export async function mergedView(request: Request, query: Query, route: MergedRo
     : format === 'text'
       ? textWriter()
       : ndjsonWriter(recordOptions(query))
+  const handedOn = handedQuery(query, asked.selection)
   if (query.download) {
     const { exportLogs } = await import('./export.ts')
-    return exportLogs(request, query, route, { asked, common, writer, format, table })
+    return exportLogs(request, query, route, { asked, common, writer, format, table, handedOn })
   }
   if (query.follow) {
     const { followLogs } = await import('./follow.ts')
@@ -35,7 +36,7 @@ export async function mergedView(request: Request, query: Query, route: MergedRo
   const cursor = cursorOf(query, cursorReader(query, sources))
   const page = await mergePage(
     sources,
-    { ...asked, cursor, unlisted: rest.unlisted, cost: writer.cost },
+    { ...asked, cursor, unlisted: rest.unlisted, handedOn, cost: writer.cost },
     request.signal,
   )
   const lacks = table && request.method === 'GET' && (await table.lacks(page.records.map(readable)))

@@ -29,6 +29,25 @@ export function filterQuery(query: Query): string {
   return pairs.join('&')
 }
 
+/** What is decided by the service that merges, whoever reads the logs. */
+const OF_MERGE: ReadonlySet<string> = new Set([
+  ...['node', 'file', 'rotated', 'size', 'lines', 'first', 'before', 'after'],
+  ...['format', 'columns', 'ansi', 'raw', 'download', 'follow'],
+])
+
+/**
+ * Which records of a log were requested, as a query for the node that has the log; null if that cannot be said in one:
+ * its times are whole milliseconds.
+ */
+export function handedQuery(query: Query, { since, until }: Record<'since' | 'until', number | null>) {
+  const isSaid = (name: string) => OF_MERGE.has(name) || FILTERS.some((row) => row.name === name)
+  const times = Object.entries({ since, until }).filter(([, time]) => time !== null)
+  if (!query.given.every(isSaid) || !times.every(([, time]) => Number.isInteger(time))) return null
+  const filters = filterQuery(query)
+  const said = times.map(([name, time]) => `${name}=${new Date(time!).toISOString()}`)
+  return [...said, ...(filters === '' ? [] : [filters])].join('&')
+}
+
 /** Which records of a log were requested, as text: every filter as given. */
 export function filterKey(query: Query): string {
   return JSON.stringify(FILTERS.map(({ name }) => query[name as keyof Values] ?? null))

@@ -260,6 +260,12 @@ export const PARAMETERS = [
     meaning: 'Sends the selected tail, stays open and sends what is appended; see [Following](#following).',
   },
   {
+    name: 'lane',
+    ...SHAPE,
+    meaning:
+      'What a coordinator asks its [peers](#peers): a page of the log with its rotated files, in a form that can be merged.',
+  },
+  {
     name: 'buckets',
     ...UP_TO_1000,
     on: ['histogram'],

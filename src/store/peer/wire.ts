@@ -101,9 +101,19 @@ export class PeerWire {
     return answer
   }
 
+  /** An answer of at most `longest` bytes; `grow` is called before some of them are held. */
+  bytes(
+    answer: Response,
+    timer: Attempt,
+    longest: number,
+    grow: (bytes: number) => void,
+  ): Promise<Uint8Array> {
+    return bytesWithin(answer, timer, longest, grow)
+  }
+
   /** A JSON answer, which may have `longest` bytes. */
   async json(answer: Response, timer: Attempt, longest = LONGEST_TEXT): Promise<unknown> {
-    const text = await textWithin(answer, timer, longest)
+    const text = new TextDecoder().decode(await bytesWithin(answer, timer, longest))
     try {
       return parseShallow(text)
     } catch (cause) {
@@ -177,7 +187,12 @@ export async function peerError(wire: PeerWire, answer: Response, timer: Attempt
   return status === 502 || (status === 503 && code === null) ? new TransientError(error) : error
 }
 
-async function textWithin(answer: Response, timer: Attempt, longest: number): Promise<string> {
+async function bytesWithin(
+  answer: Response,
+  timer: Attempt,
+  longest: number,
+  grow?: (bytes: number) => void,
+): Promise<Uint8Array> {
   const pieces: Uint8Array[] = []
   let size = 0
   for (const reader = answer.body?.getReader(); reader; ) {
@@ -188,9 +203,10 @@ async function textWithin(answer: Response, timer: Attempt, longest: number): Pr
       await reader.cancel().catch(() => {})
       throw new StoreError('unavailable', 'The peer sent an endless answer')
     }
+    grow?.(value.length)
     pieces.push(value)
   }
-  return new TextDecoder().decode(concat(pieces))
+  return concat(pieces)
 }
 
 function isConnectTimeout(error: unknown): boolean {

@@ -1,0 +1,228 @@
+import type { Lease } from '../../limits/memory-budget.ts'
+import { LogError } from '../error.ts'
+import type { LineFormat } from '../format/detect.ts'
+import { openingOf } from '../histogram/histogram.ts'
+import { noMemory } from '../search/sink.ts'
+import { EVERY_RECORD } from '../selection.ts'
+import type { Note } from '../view/answer.ts'
+import type { LaneThere, ViewContext } from '../view/context.ts'
+import { inSession } from '../view/session.ts'
+import type { LanePlace } from './cursor.ts'
+import type { LaneRead, LaneRecord, MergeLane } from './lane.ts'
+import { LONGEST } from './records/long.ts'
+import type { Source } from './source.ts'
+import { type LanePage, parseLane, placeText, type ThereRecord } from './wire.ts'
+
+/** How a log is read where it is. */
+export interface ThereOptions {
+  ask: LaneThere
+  /** The filters and times of the request, as a query. */
+  filters: string
+  forward: boolean
+  place: LanePlace | null
+  /** Whether everything is read, page by page: then no budget ends it. */
+  all: boolean
+  /** Reads the log here, from a place on. */
+  here(place: LanePlace | null): MergeLane
+}
+
+/** A page that is longer than asked by more than this has long records, which are read one by one. */
+const BEYOND = 64 * 1024
+
+/**
+ * One log of a timeline that is read where it is: its own node searches it and places its records, and what arrives is
+ * what a `Lane` here would have found, with the same places. Where the node cannot do that, the rest is read here.
+ */
+export class ThereLane implements MergeLane {
+  readonly source: Source
+  readonly notes = new Set<Note>()
+  next = 0
+  found = 0
+  falls = false
+  readonly lead = 0
+  readonly given = 0
+  readonly #options: ThereOptions
+  #records: ThereRecord[] = []
+  #page: LanePage | null = null
+  /** The first page that was read. */
+  #first: LanePage | null = null
+  #format: LineFormat | null = null
+  #here: MergeLane | null = null
+  #isCut = false
+  #start = Number.NaN
+  #bytes = 0
+  #lease: Lease | null = null
+
+  constructor(source: Source, options: ThereOptions) {
+    this.source = source
+    this.#options = options
+  }
+
+  get head(): LaneRecord | null {
+    const record = this.#records[this.next]
+    if (!record) return this.#here?.head ?? null
+    const { bytes, time, placed } = record
+    return { bytes, length: bytes.length, format: this.#format!, time, placed }
+  }
+
+  get frontier(): number {
+    return this.#records[this.next]?.placed ?? this.#here?.head?.placed ?? this.bound
+  }
+
+  get bound(): number {
+    const { forward } = this.#options
+    const unknown = forward ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
+    const reached = this.#page?.frontier ?? unknown
+    const here = this.#here?.bound ?? reached
+    return Number.isFinite(here) ? here : reached
+  }
+
+  get start(): number {
+    return Number.isNaN(this.#start) ? (this.#here?.start ?? this.bound) : this.#start
+  }
+
+  get isDone(): boolean {
+    if (this.#here) return this.#here.isDone
+    const { place, forward } = this.#options
+    return this.#page ? this.#page.isDone : place?.kind === 'start' && !forward
+  }
+
+  get isCut(): boolean {
+    return this.#here ? this.#here.isCut : this.#isCut
+  }
+
+  get isOpen(): boolean {
+    return !this.isDone && !this.isCut
+  }
+
+  get state(): string {
+    return `${this.#first?.state ?? ''}${this.#here?.state ?? ''}`
+  }
+
+  get average(): number {
+    return this.found === 0 ? (this.#here?.average ?? 256) : Math.ceil(this.#bytes / this.found)
+  }
+
+  get distance(): number {
+    return this.#here?.distance ?? 0
+  }
+
+  advance(): void {
+    if (this.next < this.#records.length) this.next++
+    else this.#here?.advance()
+  }
+
+  async read(wanted: LaneRead, context = this.source.context, signal?: AbortSignal): Promise<void> {
+    if (!this.#here) {
+      const page = await this.#ask(wanted, context, signal)
+      if (page) return this.#take(page)
+      this.#here = this.#options.here(this.#place)
+    }
+    await this.#here.read(wanted, context, signal)
+    for (const note of this.#here.notes) this.notes.add(note)
+    this.falls ||= this.#here.falls
+  }
+
+  get #place(): LanePlace | null {
+    return this.#page?.onward ?? this.#options.place
+  }
+
+  #take(page: LanePage): void {
+    this.#first ??= page
+    this.#page = page
+    this.#isCut = page.isCut && !this.#options.all
+    for (const note of page.notes) this.notes.add(note)
+    for (const record of page.records) {
+      if (Number.isNaN(this.#start)) this.#start = record.placed
+      this.#records.push(record)
+      this.#bytes += record.bytes.length
+      this.found++
+    }
+  }
+
+  /** The next page; null if it has to be read here. */
+  async #ask(wanted: LaneRead, context: ViewContext, signal?: AbortSignal): Promise<LanePage | null> {
+    const { ask, all, forward } = this.#options
+    const reading = this.#format ? null : formatOf(this.source, context, signal)
+    reading?.catch(() => {})
+    for (let place = this.#place; ; ) {
+      this.#lease ??= context.memory?.lease(0) ?? null
+      const lease = this.#lease
+      let held = 0
+      const asked = {
+        query: this.#query(wanted, place),
+        most: 2 * wanted.size + BEYOND + LONGEST / wanted.count,
+        millis: context.limits.scanMillis,
+        grow(bytes: number) {
+          if (lease?.grow(bytes) === false) throw noMemory()
+          held += bytes
+        },
+      }
+      const answer = await ask(asked, signal)
+      const page = answer && tryParse(() => parseLane(answer.head, answer.body, this.source, forward))
+      lease?.shrink(held - (page ? answer!.body.length : 0))
+      if (!page) return null
+      this.#format ??= await reading!
+      if (!all || page.records.length > 0 || page.isDone) return page
+      // Without a record, the node's own budget has ended: it is asked to go on.
+      const text = placeText(page.onward, this.source)
+      if (place && text === placeText(place, this.source))
+        throw new LogError('too-busy', 'A log could not be read to its end; export again.')
+      place = page.onward
+    }
+  }
+
+  #query({ size, lines }: LaneRead, place: LanePlace | null): string {
+    const { filters, forward } = this.#options
+    const most = lines ?? Math.max(1, size)
+    const name = forward && place === null ? 'first' : 'lines'
+    const at = place && `${forward ? 'after' : 'before'}=${placeText(place, this.source)}`
+    const file = `file=${encodeURIComponent(this.source.file)}`
+    return [file, 'lane=true', `size=${size}`, `${name}=${most}`, at, filters].filter(Boolean).join('&')
+  }
+
+  async onward(next = this.next): Promise<LanePlace> {
+    const record = this.#records[next]
+    if (record) return record.place
+    return this.#here?.onward() ?? this.#place ?? { kind: 'start' }
+  }
+
+  async backward(next: number | null = null): Promise<LanePlace> {
+    if (next !== null) throw new RangeError('only follows ask for the place after each record')
+    return this.#first?.backward ?? this.#here?.backward() ?? this.#options.place ?? { kind: 'start' }
+  }
+
+  async load(...args: Parameters<MergeLane['load']>): Promise<void> {
+    await this.#here?.load(...args)
+  }
+
+  drop(): void {
+    for (const { bytes } of this.#records.slice(0, this.next)) this.#lease?.shrink(bytes.length)
+    this.#records = this.#records.slice(this.next)
+    this.next = 0
+    this.#isCut = false
+    if (this.#records.length === 0) this.#here?.drop()
+  }
+
+  release(): void {
+    this.#lease?.release()
+    this.#here?.release()
+  }
+}
+
+const NOTHING = { size: 0, lines: null }
+
+/** The format of the log, by which its records are written here. */
+async function formatOf(source: Source, context: ViewContext, signal?: AbortSignal): Promise<LineFormat> {
+  const { file, rotated = true } = source
+  const request = { selection: EVERY_RECORD, file, rotated, cursor: null, fit: NOTHING, records: true }
+  return (await inSession(context, openingOf(context, request, signal), (session) => session.format()))!
+}
+
+function tryParse<T>(parse: () => T): T | null {
+  try {
+    return parse()
+  } catch {
+    return null
+  }
+}
