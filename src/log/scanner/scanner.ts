@@ -27,7 +27,7 @@ const ROW = 32
 const TABLES = HEAD + 3 * ROW
 /** How many shapes are tried on a line: each costs a few nanoseconds where it does not fit. */
 export const MOST_SHAPES = 4
-export const SHAPE_BYTES = 1536
+export const SHAPE_BYTES = 2304
 /** Where the shapes of lines are stored, after the state of the loop that reads them. */
 const SHAPES = TABLES + TABLE_BYTES + 16
 /** How far the loops may read or write beyond the end. */

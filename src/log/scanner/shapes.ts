@@ -5,16 +5,24 @@ import { compile, isDigit, isTens, NO_LEVEL, type ShapedLine, STEP, Steps, WORDS
 export { levelCode } from './shape-steps.ts'
 
 /** Where things are in the memory of a shape; see shapes.wat. */
-const COUNTS = 1472
-const MOST_WORDS = 9
+const COUNTS = 2256
+const MOST_WORDS = 26
 
-/** To learn a shape takes as long as to read twenty lines: it is learnt if as many bytes fitted, or few do. */
+/**
+ * To learn a shape takes as long as to read twenty lines. So many are learnt at first, because a log has several levels
+ * and writers; later one for as many bytes that fitted, or seldom.
+ */
+const AT_FIRST = 64
 const ENOUGH = 2048
 const SELDOM = 32
 
 /** This many lines without a known shape are tolerated, and one more for each FEW bytes of lines that have one. */
-const SOME = 32
+const SOME = 128
 const FEW = 1024
+/** Of the bytes that fitted, the last ones count: a log may change. */
+const RECENT_BYTES = 1 << 20
+/** After this many chunks whose lines had too many shapes, shapes are tried again. */
+const TRY_AGAIN = 16
 
 /** How many level codes there are: see `levelCode`. */
 const LEVEL_CODES = 7
@@ -44,9 +52,8 @@ export class Shapes {
   readonly #scanner: Scanner
   readonly #shapes: Shape[] = []
   #next = 0
-  /** Bytes that fitted since a line was last worth learning, and lines that did not fit. */
-  #fitted = 0
-  #misses = 0
+  /** Bytes that fitted and have not been spent on learning, as if so many had fitted at first. */
+  #credit = AT_FIRST * ENOUGH
   /** Lines that did not fit, and bytes that did. */
   #unshaped = 0
   #shaped = 0
@@ -70,11 +77,19 @@ export class Shapes {
   /** Whether the shape of a line that has none is worth learning: `fitted` bytes before it had one. */
   isWorth(fitted: number): boolean {
     this.#unshaped++
-    this.#shaped += fitted
-    this.#fitted += fitted
-    const isWorth = this.#fitted >= ENOUGH || this.#misses++ % SELDOM === 0
-    if (isWorth) this.#fitted = 0
+    this.fitted(fitted)
+    const isWorth = this.#credit >= ENOUGH || this.#unshaped % SELDOM === 0
+    if (isWorth) this.#credit = Math.max(0, this.#credit - ENOUGH)
     return isWorth
+  }
+
+  /** Counts bytes of lines that have a shape. */
+  fitted(bytes: number): void {
+    this.#credit = Math.min(this.#credit + bytes, AT_FIRST * ENOUGH)
+    this.#shaped += bytes
+    if (this.#shaped < RECENT_BYTES) return
+    this.#shaped /= 2
+    this.#unshaped = this.#unshaped >> 1
   }
 
   /** Whether lines of all shapes so far are read faster than marks of a level are found. */
@@ -154,14 +169,14 @@ export class Shapes {
   }
 }
 
-const inUse = new WeakMap<Scanner, { format: object; shapes: Shapes }>()
+const inUse = new WeakMap<Scanner, { format: object; shapes: Shapes; passed: number }>()
 
 /** The shapes of a format's lines without their times, as the scanner's last search with them left them. */
 export function timelessShapes(scanner: Scanner, format: object): Shapes {
   const known = inUse.get(scanner)
-  if (known?.format === format) return known.shapes
+  if (known?.format === format && (known.shapes.isUseful || ++known.passed < TRY_AGAIN)) return known.shapes
   const shapes = new Shapes(scanner)
-  inUse.set(scanner, { format, shapes })
+  inUse.set(scanner, { format, shapes, passed: 0 })
   return shapes
 }
 

@@ -209,11 +209,11 @@
             (br_if $done (i32.ge_s (local.get $shape) (local.get $shapesEnd)))
             (local.set $said (call $fit (local.get $from) (local.get $to) (local.get $shape)))
             (br_if $fits (i32.ge_s (local.get $said) (i32.const 0)))
-            (local.set $shape (i32.add (local.get $shape) (i32.const 1536)))
+            (local.set $shape (i32.add (local.get $shape) (i32.const 2304)))
             (br $next)))
         (br_if $done (i32.ge_s (local.get $said) (local.get $least)))
         (local.set $count
-          (i32.add (i32.add (local.get $shape) (i32.const 1472)) (i32.shl (local.get $said) (i32.const 2))))
+          (i32.add (i32.add (local.get $shape) (i32.const 2256)) (i32.shl (local.get $said) (i32.const 2))))
         (i32.store (local.get $count) (i32.add (i32.load (local.get $count)) (i32.const 1)))
         (i32.store (local.get $state) (local.get $shape))
         (local.set $from (call $longLineEnd (global.get $rest) (local.get $to)))

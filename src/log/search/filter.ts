@@ -162,8 +162,11 @@ function shapedFinder(chunk: Chunk, filter: Filter, scanner: Scanner): Find | nu
   return (bytes, from, to) => {
     for (let at = from; ; ) {
       const next = scanner.afterShaped(base, { from: at, to }, shapes.length, least)
-      if (next >= to) return -1
-      if (scanner.isShaped || !shapes.isWorth(next - at)) return next
+      if (next >= to || scanner.isShaped) {
+        shapes.fitted(next - at)
+        return next >= to ? -1 : next
+      }
+      if (!shapes.isWorth(next - at)) return next
       const end = lineEnd(bytes, next, to)
       const pieces = format.shape!(bytes, next, end)
       if (!pieces || !shapes.learn({ bytes, from: next, to: end, pieces }, null)) return next

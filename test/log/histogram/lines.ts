@@ -56,6 +56,12 @@ export const SAMPLES: Record<string, { lines: string[]; isShaped: boolean }> = {
       `Nov 14 02:10:03 db-4 broker[1017]: INFO ${MESSAGE}`,
       `Nov 14 02:10:04 db-4 broker[17]: WARN ${MESSAGE}`,
     ],
+    'syslog with priorities (RFC 5424)': [
+      `<134>1 2026-11-14T02:10:03.123Z db-4 broker 1017 - - ${MESSAGE}`,
+      `<11>1 2026-11-14T02:10:03.124Z db-4 broker 17 ID47 [origin ip="10.0.0.1"] ${MESSAGE}`,
+      `<7>1 2026-11-14T02:10:03.124+02:00 db-4 broker - - - ERROR ${MESSAGE}`,
+      `<0>1 2026-11-14T02:10:03Z db-4 broker - - - ${MESSAGE}`,
+    ],
     'an access log': [
       '10.0.0.17 - - [14/Nov/2026:02:10:03 +0000] "GET /items/17?page=7 HTTP/1.1" 200 17 "-" "Mozilla/5.0"',
       '10.0.10.8 - bob [14/Nov/2026:02:10:03 +0000] "GET /items/8?q=\\"x\\" HTTP/1.1" 503 17 "-" "Mozilla/5.0"',
@@ -99,6 +105,7 @@ const OTHERS = [
   '2026-11-14',
   '[14/Nov/2026:02:10:03 +0000] "',
   '    ',
+  '<3>a kernel’s line without a time',
 ]
 
 /** A line of another second, with other numbers that are no part of a time. */

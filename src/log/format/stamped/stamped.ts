@@ -39,6 +39,7 @@ export function stampedLines(reference: Reference): LineFormat {
     },
     shape: (bytes, from, to) => {
       const stamp = stampAt(bytes, from, to, UTC)
+      if (stamp && bytes[from] === PRIORITY) return priorityShape(bytes, from, stamp, to)
       return stamp?.at === from ? shapeOf(bytes, from, stamp.end, to) : null
     },
     marks: stampedMarks,
@@ -72,6 +73,9 @@ function namedAt(bytes: Uint8Array, at: number, to: number, zone: Zone): Stamp |
   return isDigit(bytes[at]!) ? readNamed(bytes, at, to, zone) : null
 }
 
+/** `<`, with which syslog's priority begins. */
+const PRIORITY = 0x3c
+
 /** Where the timestamp of a line must begin, or -1. */
 function lead(bytes: Uint8Array, from: number, to: number): number {
   let at = skipAnsi(bytes, from, to)
@@ -86,7 +90,7 @@ function lead(bytes: Uint8Array, from: number, to: number): number {
   }
   // `[2026-…]`
   if (first === 0x5b) return skipAnsi(bytes, at + 1, to)
-  if (first === 0x3c) {
+  if (first === PRIORITY) {
     // RFC 5424 and 3164: `<34>1 2026-…`, `<34>Nov 15 …`
     const limit = Math.min(to, at + 6)
     while (at < limit && bytes[at] !== 0x3e) at++
@@ -148,6 +152,21 @@ function shapeOf(bytes: Uint8Array, from: number, end: number, to: number): Piec
   return [...pieces, { as: 'word', at, to: last, level }]
 }
 
+/** The pieces of a line of syslog with a priority, up to its zone: `<134>1 2026-11-15T02:10:00Z `. */
+function priorityShape(bytes: Uint8Array, from: number, { at, end }: Stamp, to: number): Piece[] | null {
+  const time = timePieces(bytes, at, end)
+  const close = bytes.indexOf(0x3e, from)
+  // Behind a whole time a blank follows, so that the lines of all times end theirs in the same place.
+  if (!time || !isStamp(bytes, at, to) || bytes[end] !== 0x20) return null
+  return [
+    { as: 'same', to: from + 1 },
+    { as: 'word', at: from + 1, to: close, level: priority(bytes, from, close) },
+    { as: 'same', to: at },
+    ...time,
+    { as: 'same', to: end + 1 },
+  ]
+}
+
 function hasClosing(bytes: Uint8Array, at: number, to: number): boolean {
   const closing = bytes.indexOf(closingOf(bytes[at]!), at)
   return closing >= 0 && closing < to
@@ -174,7 +193,7 @@ export function levelBefore(bytes: Uint8Array, from: number, stamp: Stamp): numb
   if (stamp.at <= start) return null
   const word = levelAt(bytes, start, stamp.at)
   if (word >= 0) return word
-  if (bytes[start] === 0x3c) return priority(bytes, start, stamp.at)
+  if (bytes[start] === PRIORITY) return priority(bytes, start, stamp.at)
   return isMarked(bytes, start, stamp) ? (MARKS.get(bytes[stamp.end + 1]!) ?? -1) : null
 }
 
