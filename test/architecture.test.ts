@@ -260,6 +260,7 @@ const ROOMS: [room: string, door: string[]][] = [
     ['configs.ts', 'context.ts', 'different.ts', 'groups.ts', 'lists.ts', 'search.ts', 'summaries.ts'],
   ],
   ['mcp', ['mcp.ts', 'protocol.ts']],
+  ['terminal/nodes', ['compared.ts', 'connect.ts', 'logs.ts']],
   ['terminal', ['commands.ts', 'terminal.ts']],
   ['settings', ['file.ts', 'flags.ts', 'kinds.ts', 'node.ts', 'read.ts', 'reason.ts', 'row.ts']],
   ['ship/files', ['checksums.ts', 'disk.ts', 'groups.ts', 'order.ts', 'text.ts', 'watched-files.ts']],

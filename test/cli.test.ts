@@ -34,6 +34,9 @@ describe('help and version', () => {
       const program = launch(args)
       expect(await program.exited).toBe(0)
       expect(program.stdout()).toContain('Usage: nodestate [serve] [flags]')
+      expect(program.stdout()).toMatch(
+        /\n {2}serve .*\n {2}tail .*[\s\S]*\n {2}incident .*[\s\S]*\n {2}--logs /,
+      )
       expect(program.stdout()).toContain('--token-file FILE')
       expect(program.stderr()).toBe('')
     },

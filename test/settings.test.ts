@@ -773,7 +773,9 @@ describe('bind', () => {
 
 describe('texts from the table', () => {
   it('--help names every flag, within 120 columns', () => {
-    const help = helpText()
+    const help = helpText('  ls  List.')
+    expect(help.indexOf('  ls  List.')).toBeLessThan(help.indexOf('--logs'))
+    expect(helpText()).not.toContain('COMMAND')
     for (const row of ROWS) {
       const { flag } = namesOf(row)
       if (flag) expect(help).toContain(`  ${flag}`)

@@ -5,12 +5,16 @@ import { namesOf, type Row } from './row.ts'
 
 const ROWS: readonly Row[] = SETTINGS
 
-export function helpText(): string {
-  return `Usage: nodestate [serve] [flags]
+/** How the service is used; `commands` are the lines about the commands of the program, which come first. */
+export function helpText(commands = ''): string {
+  const list =
+    commands &&
+    `Commands (nodestate help COMMAND shows how each is used):\n\n${commands}\n\nFlags of serve:\n\n`
+  return `Usage: nodestate [serve] [flags]${commands && '\n       nodestate COMMAND [arguments]'}
 
 Shows a database node's configuration and logs over HTTP.
 
-${flagHelp(ROWS, [HELP, ['-V, --version', 'Show the version.']])}
+${list}${flagHelp(ROWS, [HELP, ['-V, --version', 'Show the version.']])}
 
 Every flag is also a variable (--host-ip: NODESTATE_HOST_IP; lists are separated by commas) and a key of
 nodestate.toml (host-ip = "192.0.2.7"). Precedence, highest first: flag, variable, nodestate.toml, default.

@@ -31,6 +31,8 @@ export class ShipMetrics {
   lost = 0
   /** When the configuration last changed, in milliseconds since the Unix epoch; null if that is not known. */
   configChanged: number | null = null
+  /** How many versions of the configuration were written. */
+  configVersions = 0
 
   /** `start` is when the shipper started, in milliseconds since the Unix epoch: earlier minutes are not counted. */
   constructor(start: number = systemClock.now()) {

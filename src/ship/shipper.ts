@@ -307,6 +307,7 @@ export class Shipper {
   async #shipNodeFiles(): Promise<void> {
     await this.#nodeFiles.ship()
     this.#options.metrics.configChanged = this.#nodeFiles.configChanged
+    this.#options.metrics.configVersions = this.#nodeFiles.versions
   }
 
   /** Names each file that is left once. Odd names were reported when they were listed. */

@@ -40,8 +40,8 @@ const OUTPUT: Flag[] = [
   COLOR,
 ]
 
-/** What tail and grep have in common. */
-const READING: Flag[] = [
+/** Which records. */
+const FILTERS: Flag[] = [
   { name: 'level', value: 'LEVEL', help: 'Records of this level and above; =warn,fatal for exactly these.' },
   { name: 'since', value: 'TIME', help: 'Records at or after this time: 15m, 02:10, 2026-11-15T02:10:00Z.' },
   { name: 'until', value: 'TIME', help: 'Records before this time.' },
@@ -59,9 +59,36 @@ const READING: Flag[] = [
     value: 'TEXT',
     help: 'Records whose message has this pattern, <*> for words that vary.',
   },
-  { name: 'link', help: 'Print only the address of the page that shows this.' },
   { name: 'rotated', help: 'Include rotated and compressed files.' },
+]
+
+/** What tail and grep have in common. */
+const READING: Flag[] = [
+  ...FILTERS,
+  { name: 'link', help: 'Print only the address of the page that shows this.' },
   ...OUTPUT,
+  NODE,
+  ...CONNECTION,
+]
+
+const GREP: Flag = { name: 'grep', value: 'TEXT', list: true, help: 'Records that contain this text.' }
+
+/** What diff and incident have in common. */
+const COMPARED: Flag[] = [
+  GREP,
+  ...FILTERS,
+  { name: 'base-since', value: 'TIME', help: 'The start of the time to compare with; see --base-until.' },
+  {
+    name: 'base-until',
+    value: 'TIME',
+    help: 'Its end. By default the base is as long as the range, at least an hour, and directly before it.',
+  },
+  {
+    name: 'base-node',
+    value: 'ID',
+    list: true,
+    help: 'Compare with these nodes of the fleet in the same range, by id or pattern.',
+  },
   NODE,
   ...CONNECTION,
 ]
@@ -75,7 +102,7 @@ export const COMMANDS: readonly CommandInfo[] = [
     flags: [
       { name: 'follow', short: 'f', help: 'Keep printing what is appended, through rotations and restarts.' },
       { name: 'lines', short: 'n', value: 'N', help: 'How many lines to print first (default: 10).' },
-      { name: 'grep', value: 'TEXT', list: true, help: 'Records that contain this text.' },
+      GREP,
       ...READING,
     ],
     examples: [
@@ -87,7 +114,7 @@ export const COMMANDS: readonly CommandInfo[] = [
   },
   {
     name: 'grep',
-    usage: 'nodestate grep TEXT [URL] [FILE…] [flags]',
+    usage: 'nodestate grep [TEXT] [URL] [FILE…] [flags]',
     summary: 'Search whole logs, or all of them, oldest records first.',
     flags: [
       { name: 'extended-regexp', short: 'E', help: 'TEXT is a pattern.' },
@@ -101,7 +128,25 @@ export const COMMANDS: readonly CommandInfo[] = [
     examples: [
       'nodestate grep timeout http://db-4:9000 broker.log --rotated',
       "nodestate grep -E 'shard (17|18)' broker.log --since 02:10 --until 02:15",
+      "nodestate grep broker.log --where 'duration>1s'",
     ],
+  },
+  {
+    name: 'diff',
+    usage: 'nodestate diff [URL] [FILE…] --since TIME [flags]',
+    summary: 'Print what sets a range of time apart from the time before it, or nodes from other nodes.',
+    flags: [{ name: 'json', help: 'Print the answer as JSON.' }, { ...OUTPUT[1]! }, COLOR, ...COMPARED],
+    examples: [
+      'nodestate diff http://db-4:9000 broker.log --since 02:10 --until 02:40',
+      "nodestate diff http://fleet:9000 '*.log' --since 1h --node db-7 --base-node '*'",
+    ],
+  },
+  {
+    name: 'incident',
+    usage: 'nodestate incident [URL] [FILE…] --since TIME [flags] > incident.html',
+    summary: 'Write a range of time as one HTML file to hand over: chart, findings, errors, settings.',
+    flags: COMPARED,
+    examples: ['nodestate incident http://db-4:9000 broker.log --since 02:10 --until 02:40 > incident.html'],
   },
   {
     name: 'ls',
@@ -134,6 +179,7 @@ export const COMMANDS: readonly CommandInfo[] = [
         list: true,
         help: 'Compare these nodes of a fleet; the exit code is 1 if there are unexpected differences.',
       },
+      { ...NODE, help: 'Of these nodes of a fleet, by id or pattern such as db-*.' },
       { name: 'json', help: 'Print the whole answer as JSON, with the node object.' },
       { ...OUTPUT[1]!, help: 'Show times in UTC (the default) or in your zone.', choices: ['local', 'utc'] },
       COLOR,
@@ -141,6 +187,7 @@ export const COMMANDS: readonly CommandInfo[] = [
     ],
     examples: [
       'nodestate config http://db-4:9000 --at 02:10',
+      'nodestate config http://fleet:9000 --node db-7 --history',
       "nodestate config http://fleet:9000 --compare 'db-*'",
     ],
   },

@@ -1,6 +1,6 @@
 import { type CommandLine, UsageError } from '../settings/usage.ts'
 import { COMMANDS } from './commands.ts'
-import { onlyTargetsOf } from './connect.ts'
+import { onlyTargetsOf } from './nodes/connect.ts'
 import type { Style } from './output/records.ts'
 import { clean, cleanName, joined, show } from './output/shown.ts'
 import { FOUND, type World } from './output/world.ts'
@@ -8,7 +8,7 @@ import { FOUND, type World } from './output/world.ts'
 const SHELLS = { bash, zsh, fish }
 const WITH_FLAGS = COMMANDS.filter(({ flags }) => flags.length > 0)
 /** Commands whose arguments are log files; their names come from the node in NODESTATE_URL. */
-const WITH_FILES = ['tail', 'grep']
+const WITH_FILES = ['tail', 'grep', 'diff', 'incident']
 
 /**
  * `nodestate completion`: a script that completes commands, flags and, with NODESTATE_URL set, log files. The names of

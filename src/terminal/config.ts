@@ -1,7 +1,7 @@
 import type { Comparison, Completeness, ConfigChange, ConfigVersion, Entries } from '../client.ts'
 import { type CommandLine, UsageError } from '../settings/usage.ts'
-import { eachTarget, onlyTargetsOf, type Target } from './connect.ts'
-import { isProblem, notFleet } from './logs.ts'
+import { eachTarget, onlyTargetsOf, type Target } from './nodes/connect.ts'
+import { isProblem, namesLog, notFleet } from './nodes/logs.ts'
 import { complain, SENTENCES } from './output/notes.ts'
 import type { Paint } from './output/paint.ts'
 import { type Style, shownTime } from './output/records.ts'
@@ -18,7 +18,9 @@ export async function config(given: CommandLine, style: Style, world: World): Pr
   const { flags } = given
   const [one, other] = ['at', 'history', 'compare'].filter((name) => flags.has(name))
   if (other) throw new UsageError(`Cannot use --${one} and --${other} together: give one of them.`)
-  const targets = await onlyTargetsOf(given, world)
+  if (flags.has('node') && flags.has('compare'))
+    throw new UsageError('Cannot use --node and --compare together: --compare names the nodes itself.')
+  const targets = await nodesOf(await onlyTargetsOf(given, world), flags.get('node'), world)
   return eachTarget(targets, world, async (target) => {
     const answer = await withSpinner(world, `asking ${target.name}`, () => ask(target, flags, world))
     if (style.json) await world.stdout.write(show`${printableJson(JSON.stringify(sent(answer)))}\n`)
@@ -30,6 +32,29 @@ export async function config(given: CommandLine, style: Style, world: World): Pr
     for (const note of answer.notes ?? []) await complain(world, noteText(note))
     return 'keys' in answer ? judge(answer, style, world) : FOUND
   })
+}
+
+/** The nodes of fleets that `--node` names, each as a target of its own. */
+async function nodesOf(
+  fleets: readonly Target[],
+  wanted: readonly string[] | undefined,
+  { signal }: World,
+): Promise<readonly Target[]> {
+  if (wanted === undefined) return fleets
+  const found: Target[] = []
+  for (const fleet of fleets) {
+    const { entries } = await fleet.client.nodes({ signal }).catch((error: unknown) => {
+      throw isProblem(error, 'unknown-path') ? notFleet() : error
+    })
+    for (const value of wanted) {
+      const ids = entries.map(({ id }) => id).filter((id) => namesLog(value, [{ name: id }]))
+      if (ids.length === 0) throw new UsageError(`The fleet has no node ${value}; nodestate ls shows them.`)
+      for (const id of ids)
+        if (!found.some(({ name }) => name === `${fleet.name}/nodes/${id}`))
+          found.push({ ...fleet, client: fleet.nodeClient(id), name: `${fleet.name}/nodes/${id}` })
+    }
+  }
+  return found
 }
 
 type Answer = Partial<Completeness> & ({ config: string } | Entries<ConfigVersion> | Comparison)

@@ -1,7 +1,7 @@
 import type { LogQuery, LogRecord, Missing } from '../client.ts'
 import { type CommandLine, UsageError } from '../settings/usage.ts'
-import { filtersOf, numberOf, targetsOf } from './connect.ts'
-import { isPattern, type Reading, readLogs } from './logs.ts'
+import { filtersOf, numberOf, type Target, targetsOf } from './nodes/connect.ts'
+import { isPattern, namesLog, type Reading, readLogs } from './nodes/logs.ts'
 import { printLinks } from './output/link.ts'
 import { suggestFields } from './output/notes.ts'
 import type { Style } from './output/records.ts'
@@ -13,11 +13,10 @@ import { mergedLabel, Printer, singleLabel } from './printer.ts'
 /** `nodestate grep`: every record of the logs that matches, in order of time, streamed as the node finds them. */
 export async function grep(given: CommandLine, style: Style, world: World): Promise<number> {
   const { targets, rest } = await targetsOf(given, world)
-  const [text, ...names] = rest
-  if (text === undefined || text === '')
-    throw new UsageError('Say what to search for: nodestate grep TEXT FILE…')
+  const { text, names } = await textAndFiles(given, rest, targets, world)
   const files = names.length === 0 ? ['*'] : names
-  const needles = given.flags.has('extended-regexp') || given.flags.has('invert-match') ? [] : [text]
+  const isPlain = text !== null && !given.flags.has('extended-regexp') && !given.flags.has('invert-match')
+  const needles = isPlain ? [text] : []
   const marking = { ...style, needles: [...needles, ...(given.flags.get('grep') ?? [])] }
   const logs = {
     targets,
@@ -37,8 +36,35 @@ export async function grep(given: CommandLine, style: Style, world: World): Prom
   return search.found > 0 ? FOUND : NOTHING
 }
 
-function queryOf(given: CommandLine, text: string): Omit<LogQuery, 'file'> {
+/** Flags that say what to search for, so that no text is needed. */
+const CONDITIONS = ['where', 'pattern', 'grep', 'regex', 'not', 'not-regex', 'level']
+
+/** The text to search for and the logs. Beside conditions, a first argument that names a log is one, and not a text. */
+async function textAndFiles(
+  { flags }: CommandLine,
+  rest: readonly string[],
+  targets: readonly Target[],
+  world: World,
+): Promise<{ text: string | null; names: readonly string[] }> {
+  const [first, ...others] = rest
+  const isJudged = ['extended-regexp', 'invert-match'].some((name) => flags.has(name))
+  if (isJudged || !CONDITIONS.some((name) => flags.has(name))) {
+    if (first === undefined || first === '')
+      throw new UsageError('Say what to search for: nodestate grep TEXT FILE…, or use --where.')
+    return { text: first, names: others }
+  }
+  if (first === undefined || first === '') return { text: null, names: others }
+  const node = flags.get('node')
+  const lists = targets.map(({ client }) =>
+    client.list({ signal: world.signal, ...(node && { node }) }).catch(() => ({ entries: [] })),
+  )
+  const listed = (await Promise.all(lists)).flatMap(({ entries }) => entries)
+  return namesLog(first, listed) ? { text: null, names: rest } : { text: first, names: others }
+}
+
+function queryOf(given: CommandLine, text: string | null): Omit<LogQuery, 'file'> {
   const filters = filtersOf(given)
+  if (text === null) return filters
   const pattern = given.flags.has('extended-regexp')
   const key = given.flags.has('invert-match') ? (pattern ? 'notregex' : 'not') : pattern ? 'regex' : 'q'
   return { ...filters, [key]: [text, ...((filters[key] as readonly string[] | undefined) ?? [])] }

@@ -1,7 +1,7 @@
 import type { Completeness, Entries, FleetNode, LogFile, LogFileDetail } from '../client.ts'
 import type { CommandLine } from '../settings/usage.ts'
-import { eachTarget, onlyTargetsOf, type Target, wantsNodes } from './connect.ts'
-import { logName, notFleet } from './logs.ts'
+import { eachTarget, onlyTargetsOf, type Target, wantsNodes } from './nodes/connect.ts'
+import { logName, notFleet } from './nodes/logs.ts'
 import { complain, SENTENCES } from './output/notes.ts'
 import { type Style, shownTime } from './output/records.ts'
 import { cleanName, joined, padded, printable, printableJson, type Shown, show } from './output/shown.ts'
@@ -51,7 +51,7 @@ async function filesOf({ client }: Target, given: CommandLine, style: Style, wor
     : client.detail(call))
   if (node !== undefined && answer.some((file) => file.node === undefined)) throw notFleet()
   const rows = answer.map(({ size, first, last, kind = '' }) => [
-    cleanName(size, style),
+    sizeText(size, style),
     timeText(first, style),
     timeText(last, style),
     cleanName(kind, style),
@@ -72,13 +72,24 @@ async function nodesOf({ client }: Target, style: Style, world: World): Promise<
     count(errors),
     count(warnings),
     timeText(lastLine, style),
-    count(lag),
+    lag === null ? count(null) : sizeText(lag, style),
     timeText(shipped, style),
     cleanName(error ?? node?.version ?? '-', style),
   ])
   const head = ['ERRORS', 'WARNINGS', 'LAST LINE', 'LAG', 'SHIPPED', 'VERSION', 'NODE']
   return { ...lacks, answer, names: answer.map(({ id }) => id), rows: [head.map(printable), ...rows] }
 }
+
+/** Bytes for people, as the page shows them: `1.4 MB`, in powers of 1024. The exact number is in `--json`. */
+function sizeText(bytes: number, style: Style): Shown {
+  if (typeof bytes !== 'number' || bytes < 1024) return cleanName(`${bytes} B`, style)
+  let value = bytes / 1024
+  let unit = 0
+  for (; value >= 1023.95 && unit < UNITS.length - 1; unit++) value /= 1024
+  return cleanName(`${value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[unit]}`, style)
+}
+
+const UNITS = ['KB', 'MB', 'GB', 'TB', 'PB']
 
 function timeText(time: string | number | null | undefined, style: Style): Shown {
   return time === null || time === undefined || time === '' ? show`-` : shownTime(time, style)
@@ -89,7 +100,9 @@ function table([head, ...rows]: Shown[][], names: readonly Shown[], style: Style
   const all = [head!, ...rows.map((row, index) => [...row, names[index]!])]
   const columns = head!.map((_, column) => all.map((row) => row[column]!))
   const widths = columns.map((cells) => cells.reduce((most, cell) => Math.max(most, cell.length), 0))
-  const isNumber = columns.map(([, ...cells]) => cells.every((cell) => /^(\d+|-)$/.test(cell)))
+  const isNumber = columns.map(([, ...cells]) =>
+    cells.every((cell) => /^(\d[\d.]*( [KMGTP]?B)?|-)$/.test(cell)),
+  )
   const cellIn = (cell: Shown, column: number) => {
     if (isNumber[column]) return padded(cell, widths[column]!, 'left')
     return column === head!.length - 1 ? cell : padded(cell, widths[column]!, 'right')

@@ -1,5 +1,5 @@
 import type { LogRecord } from '../client.ts'
-import { logName, notFleet, type Reading } from './logs.ts'
+import { logName, notFleet, type Reading } from './nodes/logs.ts'
 import { clean, cleanName, printed, type Style } from './output/records.ts'
 import { type Shown, show } from './output/shown.ts'
 

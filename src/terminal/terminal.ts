@@ -33,6 +33,8 @@ const LOAD: Record<string, () => Promise<Run>> = {
   tail: async () => (await import('./tail.ts')).tail,
   grep: async () => (await import('./grep.ts')).grep,
   ls: async () => (await import('./ls.ts')).ls,
+  diff: async () => (await import('./diff.ts')).diff,
+  incident: async () => (await import('./incident.ts')).incident,
   config: async () => (await import('./config.ts')).config,
   mcp: async () => (await import('./mcp.ts').catch(explainMissing)).mcp,
   completion: async () => (await import('./completion.ts')).completion,

@@ -133,6 +133,12 @@ describe('nodestate ship', () => {
       said: others,
     })
     expect(await printed(once)).toEqual({ code: 0, out: 'nothing new; nothing left\n', said: others })
+    const config = join(logs, '../broker.toml')
+    writeFileSync(config, 'a = 1\n')
+    const withConfig = [...once.slice(0, -1), '--config', config, home]
+    const version = 'shipped a new version of the configuration; nothing left\n'
+    expect((await printed(withConfig)).out).toBe(version)
+    expect((await printed(withConfig)).out).toBe('nothing new; nothing left\n')
     writeFileSync(join(logs, 'broker.log.2.gz'), gzipSync(text(0, 1000)).subarray(0, 300))
     writeFileSync(Buffer.concat([Buffer.from(`${logs}/bad`), Buffer.from([0xff])]), 'x\n')
     expect(await printed(once)).toEqual({

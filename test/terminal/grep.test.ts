@@ -44,6 +44,20 @@ describe('grep', () => {
     expect(await grep('Timeout', node.url, 'broker.log')).toEqual(found(matching(NEW, /Timeout/)))
   })
 
+  it('needs no text beside conditions: an argument that names a log is one', async () => {
+    const three = matching(NEW, /"shard":3/)
+    expect(await grep('--where', 'shard:3', 'broker.log')).toEqual(found(three))
+    expect(await grep('broker.log', '--where', 'shard:3')).toEqual(found(three))
+    expect(await grep('brok*.log', '--where', 'shard:3', '--count')).toEqual(found('broker.log:80\n'))
+    expect(await grep('timeout', 'broker.log', '--where', 'shard:0')).toEqual(
+      found(matching(NEW, /Timeout.*"shard":0/)),
+    )
+    const all = await grep('--level', 'error', '-l')
+    expect(all.out).toContain('storage.log')
+    expect(await grep('-v', 'broker.log')).toMatchObject({ code: 0 })
+    expect(await grep()).toMatchObject({ code: 2, err: expect.stringContaining('Say what to search for') })
+  })
+
   it('prints the address of the page instead, without what is secret', async () => {
     const { out } = await grep(
       'time out',

@@ -157,7 +157,7 @@ describe('ls and config', () => {
       .map((row) => row.trim().split(/ {2,}/))
     expect(rows[0]).toEqual(['SIZE', 'FIRST', 'LAST', 'KIND', 'NAME'])
     expect(rows[1]).toEqual([
-      String(LINES.join('').length),
+      `${(LINES.join('').length / 1024).toFixed(1)} KB`,
       '2026-11-15T02:10:00.000Z',
       '2026-11-15T02:10:03.990Z',
       'plain',
@@ -220,7 +220,7 @@ describe('trouble is one sentence and exit code 2', () => {
 describe('help and completion', () => {
   it('help shows every command, and how each is used', async () => {
     const { out } = await run(['help'])
-    for (const name of ['serve', 'tail', 'grep', 'ls', 'config', 'completion']) {
+    for (const name of ['serve', 'tail', 'grep', 'diff', 'incident', 'ls', 'config', 'completion']) {
       expect(out).toContain(`\n  ${name} `)
       const help = await run(['help', name])
       expect(help.code).toBe(0)

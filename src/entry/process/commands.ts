@@ -89,22 +89,31 @@ nodestate serve --tokens FILE reads the file again when it changes.
 
 async function help({ positional: [name = 'help'] }: CommandLine): Promise<number> {
   if (name !== 'serve') return runCommand(name, ['--help'])
-  const { helpText } = await import('../../settings/text.ts')
-  process.stdout.write(helpText())
+  await showHelp()
   return 0
 }
 
-function overview(): string {
+/** `nodestate --help`: the commands, then the flags of the service. */
+export async function showHelp(): Promise<void> {
+  const { helpText } = await import('../../settings/text.ts')
+  process.stdout.write(helpText(commandList()))
+}
+
+function commandList(): string {
   const rows = [
     ['serve', "Serve a node's configuration and logs over HTTP (the default)."],
     ...Object.entries(COMMANDS).map(([name, { summary }]) => [name, summary]),
   ]
   const width = Math.max(...rows.map(([name]) => name!.length))
+  return rows.map(([name, summary]) => `  ${name!.padEnd(width)}  ${summary}`).join('\n')
+}
+
+function overview(): string {
   return `Usage: nodestate [COMMAND] [arguments]
 
 Shows a database node's configuration and logs.
 
-${rows.map(([name, summary]) => `  ${name!.padEnd(width)}  ${summary}`).join('\n')}
+${commandList()}
 
 nodestate help COMMAND shows how a command is used.
 `

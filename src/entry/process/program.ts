@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import process from 'node:process'
-import { helpText } from '../../settings/text.ts'
 import { UsageError } from '../../settings/usage.ts'
 import { loadSettings, SettingsError } from '../../settings.ts'
 import { VERSION } from '../../version.ts'
@@ -8,7 +7,7 @@ import { origin } from '../own-log/log-line.ts'
 import type { OwnLog } from '../own-log/own-log.ts'
 import { describe } from '../service/compose.ts'
 import { has, serveFlags, VERSION_FLAGS } from './arguments.ts'
-import { runCommand } from './commands.ts'
+import { runCommand, showHelp } from './commands.ts'
 import type { startWith } from './start.ts'
 
 /** Makes a service listen on one runtime. */
@@ -41,7 +40,7 @@ export async function program(start: Start): Promise<void> {
 }
 
 async function main(start: Start, argv: readonly string[]): Promise<void> {
-  if (has(argv)) return void process.stdout.write(helpText())
+  if (has(argv)) return showHelp()
   if (has(argv, VERSION_FLAGS)) return void process.stdout.write(`${VERSION}\n`)
   const loaded = await loadSettings({
     flags: serveFlags(argv),

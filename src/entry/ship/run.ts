@@ -123,9 +123,12 @@ async function ship(settings: ShipSettings, env: Environment): Promise<number> {
 function sayWhatWasShipped(metrics: ShipMetrics, shipper: Shipper): void {
   const { logs, files, bytes: shipped } = metrics.shipped
   const { left } = shipper.waiting
-  const what =
-    files > 0 ? `shipped ${count(logs, 'log')}, ${count(files, 'file')}, ${decimal(shipped)}` : 'nothing new'
-  process.stdout.write(`${what}; ${left.length > 0 ? count(left.length, 'file') : 'nothing'} left\n`)
+  const what = [
+    files > 0 ? `${count(logs, 'log')}, ${count(files, 'file')}, ${decimal(shipped)}` : null,
+    metrics.configVersions > 0 ? 'a new version of the configuration' : null,
+  ].filter((part) => part !== null)
+  const said = what.length > 0 ? `shipped ${what.join(', ')}` : 'nothing new'
+  process.stdout.write(`${said}; ${left.length > 0 ? count(left.length, 'file') : 'nothing'} left\n`)
 }
 
 /** `--verify`: prints each file that is not in the destination; it writes nothing. */

@@ -28,6 +28,8 @@ export class NodeFilesShipper {
   /** The newest version in the bucket; undefined before it was looked up. */
   #newest: VersionName | null | undefined
   readonly #written = new Map<string, string>()
+  /** How many versions of the configuration were written since the start. */
+  versions = 0
   /** Why the configuration is not shipped: reported once. */
   #complaint: string | null = null
 
@@ -86,6 +88,7 @@ export class NodeFilesShipper {
     const version = { time: Math.max(seen, (this.#newest?.time ?? 0) + 1), crc }
     await bucket.put(versionKey(version), bytes, { once: true })
     this.#newest = version
+    this.versions++
   }
 
   async #write(key: string, text: string): Promise<void> {

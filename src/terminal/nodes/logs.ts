@@ -1,8 +1,8 @@
-import { type Client, type LogQuery, type LogRecord, type Missing, ProblemError } from '../client.ts'
-import { UsageError } from '../settings/usage.ts'
+import { type Client, type LogQuery, type LogRecord, type Missing, ProblemError } from '../../client.ts'
+import { UsageError } from '../../settings/usage.ts'
+import { complain, orComplain } from '../output/notes.ts'
+import type { World } from '../output/world.ts'
 import { type Target, wantsNodes } from './connect.ts'
-import { complain, orComplain } from './output/notes.ts'
-import type { World } from './output/world.ts'
 
 export interface NamedLogs {
   targets: readonly Target[]
@@ -120,8 +120,7 @@ function readAlone(logs: TargetLogs, name: string, more: Pick<LogQuery, 'rotated
 async function readOneByOne(logs: TargetLogs): Promise<boolean> {
   const { files, node, atOnce, target, world } = logs
   const { entries: listed } = await target.client.list({ signal: world.signal, ...(node && { node }) })
-  const matching = (value: string) =>
-    listed.filter(({ name }) => name === value || (isPattern(value) && patternOf(value).test(name)))
+  const matching = (value: string) => listed.filter((log) => namesLog(value, [log]))
   const names = new Set(files.flatMap(matching).map((log) => logName(log.node, log.name)))
   const unknown = files.filter((value) => matching(value).length === 0)
   const isWhole = await all([...names], atOnce, (name) => readAlone(logs, name))
@@ -138,6 +137,11 @@ export function logName(node: string | undefined, file: string): string {
   return node === undefined ? file : `${node}/${file}`
 }
 
+/** Whether a name, or a pattern, is that of one of these. */
+export function namesLog(value: string, listed: readonly { name: string }[]): boolean {
+  return listed.some(({ name }) => name === value || (isPattern(value) && patternOf(value).test(name)))
+}
+
 export function isPattern(value: string): boolean {
   return /[*?]/.test(value)
 }
@@ -147,7 +151,7 @@ export function notFleet(flag = '--node'): UsageError {
   return new UsageError(`Cannot use ${flag} here: the URL is that of a single node, not of a fleet.`)
 }
 
-const NAME_NODES =
+export const NAME_NODES =
   "This is a fleet: say which nodes with --node, by id or pattern such as --node 'db-*', or --node '*' for all."
 
 function patternOf(value: string): RegExp {

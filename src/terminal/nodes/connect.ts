@@ -1,7 +1,7 @@
-import { type Client, createClient, type LevelFilter, type LogQuery, ProblemError } from '../client.ts'
-import { type CommandLine, UsageError } from '../settings/usage.ts'
-import { orComplain } from './output/notes.ts'
-import { FOUND, TROUBLE, type World } from './output/world.ts'
+import { type Client, createClient, type LevelFilter, type LogQuery, ProblemError } from '../../client.ts'
+import { type CommandLine, UsageError } from '../../settings/usage.ts'
+import { orComplain } from '../output/notes.ts'
+import { FOUND, TROUBLE, type World } from '../output/world.ts'
 
 export interface Target {
   client: Client
