@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { crc32 } from '../../src/codec/crc32.ts'
@@ -87,6 +87,12 @@ describePage(
       await found.getByRole('button').click()
       await page.getByText(/^60 matches loaded/).waitFor()
       await row(page, 'disk full on').first().waitFor()
+      // One file to hand over.
+      const saved = page.waitForEvent('download')
+      await page.getByRole('button', { name: 'Save incident' }).click()
+      const file = await saved
+      expect(file.suggestedFilename()).toBe('incident.html')
+      expect(readFileSync(await file.path(), 'utf8')).toMatch(/<html[\s\S]*disk full on/)
       // The findings stay, and the next one is a click away.
       expect(await found.getByRole('button').getAttribute('aria-pressed')).toBe('true')
       await finding(page, 'shard:3').getByRole('button').click()

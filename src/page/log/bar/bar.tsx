@@ -6,6 +6,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { useToolbar } from '../../ui/toolbar.ts'
 import { HOME, isMerged, titleOf } from '../../url.ts'
 import { fieldsQueryOf, isNarrowed } from '../find/query.ts'
+import { compareQueryOf, questionAt } from '../panel/question.ts'
 import type { Log } from '../use-log.ts'
 import { ColumnsMenu, csvColumns } from './columns.tsx'
 import { useSaving } from './save.ts'
@@ -90,6 +91,17 @@ export function Bar({ log }: { log: Log }) {
           <Button onClick={() => exported('text')}>{records} as text</Button>
           <Button onClick={() => exported('ndjson')}>{records} as JSON lines</Button>
           <Button onClick={() => exported('csv')}>{records} as CSV, with these columns</Button>
+          {look.since !== '' && (
+            <Button
+              onClick={() =>
+                void start('incident.html', (signal) =>
+                  client.incident(compareQueryOf(questionAt(look, log.clock)), { signal }),
+                )
+              }
+            >
+              This range as an incident, in one HTML file
+            </Button>
+          )}
         </Drop>
         {saving === null ? (
           !isMerged(look) && (

@@ -8,6 +8,7 @@ import { counted } from '../../ui/format.ts'
 import { useSlow } from '../../ui/store.ts'
 import { useLoaded } from '../../ui/use-loaded.ts'
 import { NOTHING, queryKey, writeLook } from '../../url.ts'
+import { useSaving } from '../bar/save.ts'
 import { clockOf } from '../find/clock.ts'
 import { rangeOf, rangeText, typedMoment } from '../find/moment.ts'
 import type { Log } from '../use-log.ts'
@@ -38,10 +39,22 @@ export function Different({ log }: { log: Log }) {
     log.ready,
   )
   const slow = useSlow(busy)
+  const { saving, start } = useSaving(log.say)
   return (
     <aside class="fields different" aria-labelledby="different-title">
       <header>
         <h2 id="different-title">What is different?</h2>
+        <Button
+          class="small"
+          icon="save"
+          title="This range as one HTML file to hand over: chart, findings, errors, configuration. Secrets are masked"
+          disabled={saving !== null}
+          onClick={() =>
+            void start('incident.html', (signal) => client.incident(compareQueryOf(question), { signal }))
+          }
+        >
+          {saving === null ? 'Save incident' : 'Saving…'}
+        </Button>
         <Button icon="close" class="quiet" aria-label="Close what is different" onClick={() => ask('')} />
       </header>
       <div class="body">
