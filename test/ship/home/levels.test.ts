@@ -118,7 +118,11 @@ it('counts the last 24 hours, as a plain count of all lines does, while logs gro
 it('does not say what it has not counted: a log that is too large for the budget', async () => {
   const many = Array.from({ length: 20_000 }, (_, i) => line(1400 - i / 15, 'ERROR')).join('')
   const store = memoryStore({ 'a.log': many })
-  const context = contextOf(logFiles(store), { scanBytes: 200_000, scanChunk: 65_536 })
+  const context = contextOf(
+    logFiles(store),
+    { scanBytes: 200_000, scanChunk: 65_536 },
+    { clock: manualClock(NOW) },
+  )
   const countsOf = levelCounter(context)
   await countsOf()
   const { day } = (await countsOf())['a.log']!
@@ -128,7 +132,7 @@ it('does not say what it has not counted: a log that is too large for the budget
 it('writes longer steps where many logs have much to say, with the same sums', async () => {
   const busy = Array.from({ length: 1430 }, (_, i) => line(1430 - i, i % 2 ? 'ERROR' : 'WARN')).join('')
   const logs = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`${i}.log`, busy]))
-  const counts = await levelCounter(contextOf(logFiles(memoryStore(logs))))()
+  const counts = await levelCounter(contextOf(logFiles(memoryStore(logs)), {}, { clock: manualClock(NOW) }))()
   const days = Object.values(counts).map(({ day }) => day!)
   expect(days.map(({ step }) => step)).toEqual(days.map(() => 5))
   expect(JSON.stringify(days).length).toBeLessThan(40_000)
