@@ -58,7 +58,7 @@ export class Groups {
       const group = this.#group(value) ?? this.#other
       group.count++
       if (isError) group.errors++
-      if (number && !group.closed) this.#change(group, (numbers) => numbers.add(number))
+      if (number && !group.closed) this.#grow(group.numbers.add(number))
     }
   }
 
@@ -76,7 +76,11 @@ export class Groups {
       group.errors += errors
       if (group.closed) continue
       if (closed) this.#close(group)
-      else this.#change(group, (own) => own.merge(numbers))
+      else {
+        const before = group.numbers.bins
+        group.numbers.merge(numbers)
+        this.#grow(group.numbers.bins - before)
+      }
     }
   }
 
@@ -125,10 +129,8 @@ export class Groups {
     return group
   }
 
-  #change(group: FieldGroup, work: (numbers: Numbers) => void): void {
-    this.#bins -= group.numbers.bins
-    work(group.numbers)
-    this.#bins += group.numbers.bins
+  #grow(bins: number): void {
+    this.#bins += bins
     if (this.#bins > this.#limits.bins) this.#closeSmallest()
   }
 

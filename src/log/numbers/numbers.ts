@@ -36,8 +36,12 @@ export class Numbers {
     return bins
   }
 
-  add({ kind, amount }: Quantity): void {
-    this.#of(kind).add(amount)
+  /** Takes a number, and returns how many bins that made. */
+  add({ kind, amount }: Quantity): number {
+    const sketch = this.#of(kind)
+    const before = sketch.bins
+    sketch.add(amount)
+    return sketch.bins - before
   }
 
   merge(other: Numbers): void {
@@ -64,7 +68,9 @@ export class Numbers {
   }
 
   #of(kind: NumberKind): Sketch {
-    const sketch = this.#sketches.get(kind) ?? new Sketch()
+    const known = this.#sketches.get(kind)
+    if (known) return known
+    const sketch = new Sketch()
     this.#sketches.set(kind, sketch)
     return sketch
   }

@@ -58,3 +58,98 @@ it('property: bytes say what the pattern says', () => {
     { numRuns: 3000 },
   )
 })
+
+it('property: a field that is read by bytes is what the pattern reads, and usual lines are read so', () => {
+  // The first one is usual.
+  const pick = (...values: [string, ...string[]]) =>
+    fc.oneof({ weight: 4, arbitrary: fc.constant(values[0]) }, fc.constantFrom(...values))
+  const line = fc
+    .tuple(
+      pick('10.0.0.7', '::1', '-', 'host.example', '10.0.0.7:51234', '[::1]:80', 'é', 'v.example 10.0.0.1'),
+      pick('- -', '- bob', '- j doe', 'id bob', '-  bob', '10.1.1.1 - -'),
+      pick(
+        '15/Nov/2026:03:10:00 +0100',
+        '31/Feb/2026:03:10:00 +0100',
+        '15/NOV/2026:03:10:00 +0100',
+        '1x/Nov/2026:03:10:00 +0100',
+      ),
+      pick(
+        'GET / HTTP/1.1',
+        'GET /a/b?x=1&y=2 HTTP/2.0',
+        'POST /a b HTTP/1.1',
+        'GET /ü HTTP/1.1',
+        'GET /a?',
+        'GET /a? HTTP/1.1',
+        'get / HTTP/1.1',
+        'GET http://h/x HTTP/1.1',
+        'GET /x HTTP/2',
+        '-',
+        '',
+        'GET /a"b HTTP/1.1',
+        'GET /a\\"b HTTP/1.1',
+        'PRI * HTTP/2.0',
+        'GET /?a= rt=0.5 HTTP/1.1',
+        'GET /x HTTP/1.1 ',
+        'X / HTTP/1.1',
+      ),
+      pick('200', '404', '-', '007', '2000', '20'),
+      pick(' 512', ' -', '', ' 0', ' 007', ' 1234567890123456', ' 5 77', ' 5.5'),
+      pick(
+        '',
+        ' "-" "-"',
+        ' "https://h/" "Mozilla/5.0 (X11)"',
+        ' "1.5" "x"',
+        ' "x" "2.5"',
+        ' "a" "b" "c"',
+        ' "a"',
+        ' " a" "b "',
+        ' "é" "ü x ü"',
+        ' "a\\"b" "c"',
+        ' "a" "rt=0.25"',
+        ' "a" "x=1 y=2"',
+      ),
+      pick(
+        '',
+        ' 0.123',
+        ' 123456',
+        ' 0.1234567891',
+        ' 5',
+        ' 1.',
+        ' .5',
+        ' rt=0.5',
+        ' request_time="0.25"',
+        ' "0.5"',
+        ' 0.1 0.2',
+        ' 10.0.0.1:80',
+        ' duration=7',
+        ' 0.123 path=/p',
+      ),
+    )
+    .map(
+      ([client, who, time, request, status, size, rest, took]) =>
+        `${client} ${who} [${time}] "${request}" ${status}${size}${rest}${took}`,
+    )
+  const names = 'client method path protocol bytes referrer agent duration'.split(' ')
+  let quick = 0
+  fc.assert(
+    fc.property(line, pick('', '\r', '\n', '\r\n', '\nat x=1'), pick('', 'xx'), (start, end, before) => {
+      const text = start + end
+      const bytes = new TextEncoder().encode(before + text)
+      const { context = {} } = slow.fields(text, zone) as { context?: Record<string, unknown> }
+      for (const name of names) {
+        const value = fast.member!(name, bytes, before.length, bytes.length)
+        if (value === undefined) continue
+        quick++
+        const own = context[name]
+        expect([name, text, value]).toEqual([name, text, typeof own === 'string' ? own : JSON.stringify(own)])
+      }
+    }),
+    { numRuns: 6000 },
+  )
+  expect(quick).toBeGreaterThan(1000)
+  const usual =
+    '10.0.0.7 - - [15/Nov/2026:03:10:00 +0100] "GET /a?b HTTP/1.1" 200 51 "http://h/" "curl/8" 0.042'
+  const bytes = new TextEncoder().encode(usual)
+  const read = names.map((name) => fast.member!(name, bytes, 0, bytes.length))
+  expect(read).toEqual(['10.0.0.7', 'GET', '/a', 'HTTP/1.1', '51', 'http://h/', 'curl/8', '42'])
+})

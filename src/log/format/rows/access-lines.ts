@@ -7,6 +7,7 @@ import { levelOfStatus } from '../read/vocabulary.ts'
 import { stringEnd } from '../read/words.ts'
 import { type Piece, timePieces } from '../shape.ts'
 import { ACCESS } from './access.ts'
+import { ACCESS_MEMBERS, accessMember } from './access-member.ts'
 import { type RowFormat, rowFormat } from './row.ts'
 
 /** `[15/Nov/2026:03:10:00 +0100] "`: from here on, a line of a common access log is read without patterns. */
@@ -48,8 +49,9 @@ function byBytes(row: LineFormat, first: Uint8Array): LineFormat {
     plan: { by: 'access' },
     member(name, bytes, from, to) {
       const end = lineEnd(bytes, from, to)
-      const at = name === 'status' ? timeAt(bytes, from, end) : -1
+      const at = ACCESS_MEMBERS.has(name) ? timeAt(bytes, from, end) : -1
       if (at < 0) return undefined
+      if (name !== 'status') return accessMember(name, bytes, [from, at + LENGTH - 1, end])
       const status = statusOf(bytes, at, end)
       return status === 0 ? undefined : String(status)
     },
