@@ -162,7 +162,11 @@ const ROOMS: [room: string, door: string[]][] = [
   ['log/groups', ['count.ts', 'groups.ts']],
   ['log/follow', ['followers.ts', 'frame.ts', 'hub.ts']],
   ['log/merge/records', ['long.ts', 'neighbours.ts', 'order.ts', 'way.ts']],
-  ['log/merge', ['cursor.ts', 'export.ts', 'follow.ts', 'merge.ts', 'render.ts', 'source.ts', 'wire.ts']],
+  [
+    'log/merge',
+    ['cursor.ts', 'export.ts', 'merge.ts', 'place.ts', 'places.ts', 'render.ts', 'source.ts', 'wire.ts'],
+  ],
+  ['log/merge/live', ['follow.ts']],
   ['log/compare', ['findings.ts', 'sample.ts']],
   ['log', ['options.ts']],
   ['mask', ['redact.ts', 'secret.ts', 'value.ts']],

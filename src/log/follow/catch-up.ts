@@ -1,4 +1,3 @@
-import { asOne } from '../../bytes.ts'
 import { Budget } from '../../limits/budget.ts'
 import { PLAIN } from '../format/detect.ts'
 import { EVERYTHING } from '../joined/reach.ts'
@@ -14,7 +13,15 @@ import { holds, type Text } from '../text/text.ts'
 import { budgetOf, type ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { inSession } from '../view/session.ts'
-import { type Frame, renderChange, renderRecords, type SentPart } from './frame.ts'
+import {
+  changePacket,
+  type Frame,
+  joinPackets,
+  type Packet,
+  packetOf,
+  recordsPacket,
+  type SentPart,
+} from './frame.ts'
 
 /** Bytes per read of a follower that reads the log itself, unless many wait for their clients. */
 export const PAGE_BYTES = 256 * 1024
@@ -29,12 +36,18 @@ export interface FollowSource {
   signal: AbortSignal
 }
 
+/** A page of what was missed, and the place after it. */
+interface MissedPage {
+  packet: Packet
+  end: Cursor
+}
+
 /** The next page on the way to a place; `arrived` if there is nothing in between, null while it cannot be found. */
 export async function pageTowards(
   goal: Cursor,
   place: Cursor,
   source: FollowSource & { size: number },
-): Promise<SentPart | 'arrived' | null> {
+): Promise<MissedPage | 'arrived' | null> {
   const cursor = { place, direction: 'after' as const }
   const budget = new Budget({ bytes: 64 * PAGE_BYTES, signal: source.signal, clock: source.context.clock })
   const log = await openLog({ ...source.context, budget }, { ...source.view, cursor })
@@ -44,12 +57,12 @@ export async function pageTowards(
   const page = source.raw
     ? await bytesUntil(log, Math.min(to, log.at! + source.size))
     : await recordsUntil(log, to, source, { budget, ...place })
-  return source.frame.events ? withChanges(page, log, place, source.view.file) : page
+  return source.frame.events ? withChanges(page, log, place, source) : page
 }
 
-async function bytesUntil({ series, at }: OpenLog, end: number): Promise<SentPart> {
+async function bytesUntil({ series, at }: OpenLog, end: number): Promise<MissedPage> {
   const bytes = await series.read(at!, end)
-  return { bytes, end: await series.cursor(end) }
+  return { packet: packetOf(bytes), end: await series.cursor(end) }
 }
 
 async function recordsUntil(
@@ -57,7 +70,7 @@ async function recordsUntil(
   to: number,
   { filter, frame, context, size }: FollowSource & { size: number },
   { budget, splitsRecord }: Pick<Cursor, 'splitsRecord'> & { budget: Budget },
-): Promise<SentPart> {
+): Promise<MissedPage> {
   if (filter.undecided) {
     filter.format = await formatOf(series, context.clock)
     filter.undecided = filter.format === PLAIN
@@ -69,23 +82,27 @@ async function recordsUntil(
   // A record is not cut because many others wait.
   if (found.splitsRecord && size < PAGE_BYTES) found = await page(PAGE_BYTES)
   const end = await series.cursor(found.to, found.splitsRecord)
-  const bytes = renderRecords(await withCursors(series, found), frame, filter.format, filter.zone)
-  return { bytes, end }
+  return { packet: recordsPacket(await withCursors(series, found), frame, filter, end), end }
 }
 
 /** The page, with an event where the log continues in another file. */
-function withChanges({ bytes, end }: SentPart, log: OpenLog, place: Cursor, file: string): SentPart {
+function withChanges(
+  { packet, end }: MissedPage,
+  log: OpenLog,
+  place: Cursor,
+  { frame, view: { file } }: FollowSource,
+): MissedPage {
   const found = log.series.parts[0]!.name
   if (found !== place.name) {
-    const renamed = renderChange({ kind: 'rotated', file: place.name, to: found }, place)
-    return { bytes: asOne([renamed, bytes]), end }
+    const renamed = changePacket({ kind: 'rotated', file: place.name, to: found }, frame, place)
+    return { packet: joinPackets([renamed, packet]), end }
   }
-  if (end.name === found || log.certain === undefined) return { bytes, end }
+  if (end.name === found || log.certain === undefined) return { packet, end }
   // Where the order of the files is a guess, something may be missing between them.
   const change = log.certain
     ? { kind: 'rotated' as const, file: found, to: end.name }
     : { kind: 'gap' as const, file }
-  return { bytes: asOne([bytes, renderChange(change, end)]), end }
+  return { packet: joinPackets([packet, changePacket(change, frame, end)]), end }
 }
 
 export async function withCursors(

@@ -3,11 +3,28 @@ import type { Clock } from '../../limits/clock.ts'
 import { detectFormat, PLAIN } from '../format/detect.ts'
 import { endOf } from '../format/lines.ts'
 import { type Filter, isWantedAlone, timeAt } from '../search/filter.ts'
-import { type Cursor, encodeCursor, fingerprint, PRINT_READ } from '../text/cursor.ts'
+import { type Cursor, fingerprint, PRINT_READ } from '../text/cursor.ts'
 import type { Change } from './change.ts'
-import { type Frame, renderBeat, renderChange, renderRecords, type SentPart } from './frame.ts'
+import {
+  beatPacket,
+  changePacket,
+  type Frame,
+  isEmptyPacket,
+  NO_PACKET,
+  type Packet,
+  packetOf,
+  packetSize,
+  recordsPacket,
+  type SentPart,
+} from './frame.ts'
 
 export type Data = Extract<Change, { kind: 'data' }>
+
+/** What was sent at once, and the place after it. */
+interface Batch {
+  packet: Packet
+  end: Cursor
+}
 
 /** How many batches are kept for followers that lag a little. Later ones read the log themselves. */
 const KEPT = 64
@@ -38,14 +55,14 @@ export class Channel {
   /** The number of the last batch of late lines, which a follower that missed it cannot read from its place on. */
   lastLate = -1
   /** The last heartbeat, and how many there were. */
-  beat: Uint8Array = new Uint8Array(0)
+  beat: Packet = NO_PACKET
   beats = 0
   readonly #frame: Frame
   readonly #filter: Filter
   /** Whether bytes are sent as they arrive, unfinished lines included. */
   readonly #raw: boolean
   readonly #waiters = new Set<() => void>()
-  #batches: SentPart[] = []
+  #batches: Batch[] = []
   #first = 0
   #size = 0
   /** What arrived but was not sent, and its position: lines of the last record, and an unfinished line. */
@@ -83,7 +100,7 @@ export class Channel {
   }
 
   /** A batch by number: undefined if it has not arrived yet, null if it is no longer kept. */
-  batch(number: number): SentPart | null | undefined {
+  batch(number: number): Batch | null | undefined {
     return number < this.#first ? null : this.#batches[number - this.#first]
   }
 
@@ -108,7 +125,7 @@ export class Channel {
     if (change.kind !== 'data') {
       // After a rotation, an unfinished line is kept: the new file completes it. After a truncation, nothing will.
       if (this.#pending.length > 0) this.#take(true, change.kind !== 'rotated')
-      if (this.#frame.events) this.#add(renderChange(change, this.place), this.place)
+      if (this.#frame.events) this.#add(changePacket(change, this.#frame, this.place), this.place)
       return false
     }
     // The start of a file that is still empty: whoever joins now begins there.
@@ -117,7 +134,7 @@ export class Channel {
       return false
     }
     if (this.#raw) {
-      this.#add(change.bytes, endPlace(change, change.bytes.length))
+      this.#add(packetOf(change.bytes), endPlace(change, change.bytes.length))
       return false
     }
     this.#pending.push(change)
@@ -140,9 +157,9 @@ export class Channel {
 
   /** A heartbeat for all followers that have nothing else to read. */
   heartbeat(): void {
-    if (!this.#frame.events) return
+    if (!this.#frame.events && !this.#frame.parts) return
     this.beats++
-    this.beat = renderBeat(encodeCursor(this.place))
+    this.beat = beatPacket(this.#frame, this.place)
     this.#wake()
   }
 
@@ -173,8 +190,8 @@ export class Channel {
       return this.#held
     }
     const end = placeIn(this.#pending, at)
-    const out = renderRecords(records, this.#frame, format, this.#filter.zone)
-    if (out.length > 0) this.#add(out, end)
+    const out = recordsPacket(records, this.#frame, this.#filter, end)
+    if (!isEmptyPacket(out)) this.#add(out, end)
     else this.place = end
     this.#pending = dropFrom(this.#pending, at)
     this.#pendingBytes = bytes.length - at
@@ -187,10 +204,10 @@ export class Channel {
     const bytes = late.at(-1) === LF ? late : asOne([late, new Uint8Array([LF])])
     if (this.#raw) {
       this.lastLate = this.next
-      this.#add(bytes, this.place)
+      this.#add(packetOf(bytes), this.place)
       return
     }
-    const { format, zone } = this.#filter
+    const { format } = this.#filter
     const records: SentPart[] = []
     let time = Number.NaN
     for (let at = 0; at < bytes.length; ) {
@@ -203,7 +220,7 @@ export class Channel {
     }
     if (records.length === 0) return
     this.lastLate = this.next
-    this.#add(renderRecords(records, this.#frame, format, zone), this.place)
+    this.#add(recordsPacket(records, this.#frame, this.#filter, this.place), this.place)
   }
 
   /** Which part of a record to send now: all, its rest if the beginning was sent, or nothing. */
@@ -227,10 +244,10 @@ export class Channel {
     return given ? record : null
   }
 
-  #add(bytes: Uint8Array, end: Cursor): void {
+  #add(packet: Packet, end: Cursor): void {
     this.place = end
-    this.#batches.push({ bytes, end })
-    this.#size += bytes.length
+    this.#batches.push({ packet, end })
+    this.#size += packetSize(packet)
     // Late lines stay until followers that wait have had the chance to take them.
     if (this.lastLate < this.#polled) this.#trim()
     this.#wake()
@@ -239,7 +256,7 @@ export class Channel {
   /** Forgets batches beyond what is kept. */
   #trim(): void {
     while (this.#batches.length > KEPT || (this.#size > KEPT_BYTES && this.#batches.length > 1)) {
-      this.#size -= this.#batches.shift()!.bytes.length
+      this.#size -= packetSize(this.#batches.shift()!.packet)
       this.#first++
     }
   }

@@ -21,7 +21,18 @@ import {
   withCursors,
 } from './catch-up.ts'
 import type { Channel } from './channel.ts'
-import { type Frame, HELLO, renderChange, renderRecords } from './frame.ts'
+import {
+  beatPacket,
+  changePacket,
+  type Frame,
+  HELLO,
+  isEmptyPacket,
+  NO_PACKET,
+  type Packet,
+  packetOf,
+  packetSize,
+  recordsPacket,
+} from './frame.ts'
 import type { FollowLimits, Hub, Subscription } from './hub.ts'
 import { isMoving } from './tracker.ts'
 
@@ -42,7 +53,6 @@ interface UnsentTail {
   place: Cursor
 }
 
-const NOTHING = new Uint8Array(0)
 /** How many records of a tail are rendered at a time. */
 const RENDERED = 500
 
@@ -55,7 +65,7 @@ export class Follower {
   readonly #channel: Channel
   readonly #request: FollowRequest & FollowSource
   /** Sent before anything else. */
-  readonly #first: Uint8Array[] = []
+  readonly #first: Packet[] = []
   /** The memory that those hold. */
   #memory: Lease | null = null
   /** What a page holds that this client reads itself, until it is sent. */
@@ -110,7 +120,7 @@ export class Follower {
       if (this.#ended) return
       cancel()
       signal?.removeEventListener('abort', end)
-      this.#end()
+      this.end()
       leave()
     }
     if (signal?.aborted) end()
@@ -120,8 +130,8 @@ export class Follower {
       {
         pull: async (controller) => {
           try {
-            const bytes = await this.#next()
-            if (bytes) controller.enqueue(bytes)
+            const packet = await this.next()
+            if (packet) controller.enqueue(packet.bytes)
             else controller.close()
           } catch (error) {
             end()
@@ -134,7 +144,9 @@ export class Follower {
     )
   }
 
-  #end(): void {
+  /** Ends it: what it holds is released, and `next` is null. */
+  end(): void {
+    if (this.#ended) return
     this.#ended = true
     this.#disconnected.abort()
     this.#memory?.release()
@@ -145,7 +157,7 @@ export class Follower {
 
   async #begin(signal: AbortSignal | undefined): Promise<void> {
     const { view, frame, last } = this.#request
-    if (frame.events) this.#first.push(HELLO)
+    if (frame.events && !frame.parts) this.#first.push(packetOf(HELLO))
     if (last) await this.#resume(last, signal)
     else if (view.fit.size > 0 && view.fit.lines !== 0) await this.#selectTail(signal)
   }
@@ -190,27 +202,38 @@ export class Follower {
     this.#memory = context.memory?.lease(0) ?? null
     for (let i = 0; i < pieces.length; i += RENDERED) {
       const some = { pieces: pieces.slice(i, i + RENDERED), ends: ends.slice(i, i + RENDERED) }
-      const bytes = renderRecords(await withCursors(series, some), frame, format, context.zone)
-      if (this.#memory?.grow(bytes.length) === false) {
+      const { zone } = context
+      const packet = recordsPacket(await withCursors(series, some), frame, { format, zone }, this.#given)
+      if (this.#memory?.grow(packetSize(packet)) === false) {
         this.#memory.release()
         throw noMemory()
       }
-      this.#first.push(bytes)
+      this.#first.push(packet)
       if (isTurnOver()) await yieldToEventLoop()
     }
   }
 
   /** What is sent next; null at the end. */
-  async #next(): Promise<Uint8Array | null> {
+  async next(): Promise<Packet | null> {
     while (!this.#ended) {
-      const bytes = await this.#step()
-      if (bytes.length > 0) return bytes
+      const packet = await this.#step()
+      if (!isEmptyPacket(packet)) return packet
     }
     return null
   }
 
+  /** Whether it still reads what was written before, rather than wait for what is appended. */
+  get isBehind(): boolean {
+    return this.#first.length > 0 || this.#tail !== null || this.#place !== null
+  }
+
+  /** The place after what it gave last. */
+  get place(): Cursor {
+    return this.#place ?? this.#given
+  }
+
   /** One step towards the end of the log. It may yield nothing. */
-  #step(): Uint8Array | Promise<Uint8Array> {
+  #step(): Packet | Promise<Packet> {
     this.#page.release()
     const first = this.#first.shift()
     if (first) return first
@@ -220,19 +243,19 @@ export class Follower {
     return this.#fromChannel()
   }
 
-  async #readTail(tail: UnsentTail): Promise<Uint8Array> {
+  async #readTail(tail: UnsentTail): Promise<Packet> {
     try {
       const bytes = await tail.series.read(tail.at, Math.min(tail.at + this.#page.take(PAGE_BYTES), tail.to))
       tail.at += bytes.length
       if (tail.at >= tail.to) this.#tail = null
       else tail.place = await tail.series.cursor(tail.at)
-      return bytes
+      return packetOf(bytes)
     } catch (error) {
       if (!isMoving(error)) throw error
       // The file was rotated: the rest of the tail is searched for like anything else that was missed.
       this.#tail = null
       this.#place = tail.place
-      return NOTHING
+      return NO_PACKET
     }
   }
 
@@ -240,18 +263,18 @@ export class Follower {
    * One page of what is between the place and the channel's. If there is nothing, the channel's next batch follows.
    * Files may be renamed, compressed or removed meanwhile: then they are read again.
    */
-  async #catchUp(place: Cursor): Promise<Uint8Array> {
+  async #catchUp(place: Cursor): Promise<Packet> {
     for (let tries = 0; tries < 50 && !this.#ended; tries++) {
       try {
-        const bytes = await this.#towardsChannel(place)
-        if (bytes) return bytes
+        const packet = await this.#towardsChannel(place)
+        if (packet) return packet
       } catch (error) {
         const gone = isGone(error)
         if (gone && !this.#request.frame.events) throw error
         // Reported once: until there is a file again, there is nothing more to report.
         if (gone && !isStart(place)) {
           this.#reportGap()
-          return NOTHING
+          return NO_PACKET
         }
         if (!gone && !isMoving(error)) throw error
       }
@@ -264,43 +287,44 @@ export class Follower {
   }
 
   /** The next page on the way to where the channel is; null while that cannot be found. */
-  async #towardsChannel(place: Cursor): Promise<Uint8Array | null> {
+  async #towardsChannel(place: Cursor): Promise<Packet | null> {
     const { place: goal, next } = this.#channel
     const page = await pageTowards(goal, place, { ...this.#request, size: this.#page.take(PAGE_BYTES) })
     if (page === null) return null
     if (page !== 'arrived') {
       this.#place = page.end
-      this.#page.hold(page.bytes.length)
-      return page.bytes
+      this.#page.hold(packetSize(page.packet))
+      return page.packet
     }
     const isLateMissed = this.#channel.lastLate >= this.#number
     this.#place = null
     this.#given = goal
     this.#number = next
     if (isLateMissed) this.#reportLate(goal)
-    return NOTHING
+    // A timeline waits to be told that nothing is missing any more.
+    return this.#request.frame.parts ? beatPacket(this.#request.frame, goal) : NO_PACKET
   }
 
   /** Lines that arrived late belong before the place, where this client does not read again. */
   #reportLate(place: Cursor): void {
-    const { file } = this.#request.view
-    if (!this.#request.frame.events)
+    const { frame, view } = this.#request
+    if (!frame.events)
       throw new LogError('cursor-gone', 'Lines that arrived late were missed; follow the log again.')
-    this.#first.push(renderChange({ kind: 'gap', file }, place))
+    this.#first.push(changePacket({ kind: 'gap', file: view.file }, frame, place))
   }
 
   /** The next batch or heartbeat of the channel; if there is none, waits for one. */
-  #fromChannel(): Uint8Array | Promise<Uint8Array> {
+  #fromChannel(): Packet | Promise<Packet> {
     const batch = this.#channel.batch(this.#number)
     if (batch) {
       this.#number++
       this.#given = batch.end
-      return batch.bytes
+      return batch.packet
     }
     // Too late: the batch is no longer kept.
     if (batch === null) {
       this.#place = this.#given
-      return NOTHING
+      return NO_PACKET
     }
     if (this.#channel.failure) throw this.#channel.failure
     if (this.#beats === this.#channel.beats) return this.#change()
@@ -309,7 +333,7 @@ export class Follower {
   }
 
   /** Waits until the channel has something new, or the client leaves. */
-  async #change(): Promise<Uint8Array> {
+  async #change(): Promise<Packet> {
     await new Promise<void>((resolve) => {
       const forget = this.#channel.wait(resolve)
       this.#wake = () => {
@@ -318,23 +342,24 @@ export class Follower {
       }
     })
     this.#wake = null
-    return NOTHING
+    return NO_PACKET
   }
 
   /** What the client saw is gone. This reports it and continues at the beginning of what is there. */
   #reportGap(): void {
-    const { file } = this.#request.view
+    const { frame, view } = this.#request
+    const { file } = view
     // A file with a date in its name may be gone for good: then the log continues in a newer one.
     const name = isRotatedName(file) ? this.#channel.place.name : file
     const start = { name, id: null, offset: 0, print: NO_PRINT }
-    this.#first.push(renderChange({ kind: 'gap', file }, start))
+    this.#first.push(changePacket({ kind: 'gap', file }, frame, start))
     this.#place = start
   }
 }
 
 /** Whether everything is sent as it is in the file. */
 function isRaw({ frame, view }: FollowRequest): boolean {
-  return !frame.events && !frame.json && view.selection.isAll
+  return !frame.events && !frame.json && !frame.parts && view.selection.isAll
 }
 
 function isGone(error: unknown): boolean {

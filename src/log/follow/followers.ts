@@ -38,7 +38,7 @@ export class Followers {
       left = true
     }
     try {
-      const follower = await this.#start(request, signal)
+      const follower = await this.open(request, signal)
       return follower.stream(this.#limits, signal, leave)
     } catch (error) {
       leave()
@@ -46,8 +46,11 @@ export class Followers {
     }
   }
 
-  /** Between a rotation and the first line after it there may be no file: a client that reconnects then waits. */
-  async #start(request: FollowRequest, signal?: AbortSignal): Promise<Follower> {
+  /**
+   * A follower that is not counted, because it is one of several of the same client. Between a rotation and the first line
+   * after it there may be no file: a client that reconnects then waits.
+   */
+  async open(request: FollowRequest, signal?: AbortSignal): Promise<Follower> {
     const { file } = request.view
     const opener = { ...this.#context, budget: new Budget({ signal, clock: this.#context.clock }) }
     for (let tries = 0; ; tries++) {

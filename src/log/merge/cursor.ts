@@ -1,5 +1,4 @@
 import { badCursor, type Cursor, fromBase64Url, hashBytes, toBase64Url } from '../text/cursor.ts'
-import { gone } from '../text/open.ts'
 import { hashOf, PackedReader, PackedWriter } from './packed.ts'
 import type { Source } from './source.ts'
 
@@ -196,29 +195,8 @@ function fileHash(name: string): number {
   return hashOf(name) % 0x10000
 }
 
-/** A place in a file of a log, or in an object of a joined one. */
-export async function placeAt({ file, context }: Source, cursor: Cursor, lead: number): Promise<LanePlace> {
-  const time = (await context.files.joined?.(file))?.memberOf(cursor.name)?.time
-  return { kind: 'place', cursor, lead, ...(time !== undefined && { object: { time } }) }
-}
-
-/** A place with the key of its object, which a long cursor does not have. */
-export async function keyedPlace(
-  place: LanePlace | null,
-  { file, context }: Source,
-  signal: AbortSignal | undefined,
-): Promise<LanePlace | null> {
-  if (place?.kind !== 'place' || place.object?.hash === undefined) return place
-  const { time, hash } = place.object
-  const log = await context.files.joined?.(file)
-  const found = await log?.find({ bytes: Number.POSITIVE_INFINITY, since: time, until: time }, signal)
-  const name = found?.members.find(({ entry }) => keyHash(entry.key) === hash)?.entry.key
-  if (name === undefined) throw gone()
-  return { ...place, cursor: { ...place.cursor, name }, object: { time } }
-}
-
 /** 32 bits tell the objects of one moment apart. */
-function keyHash(key: string): number {
+export function keyHash(key: string): number {
   return hashOf(key) % 0x100000000
 }
 

@@ -1,7 +1,6 @@
 import { BudgetError } from '../../limits/budget.ts'
 import type { MemoryBudget } from '../../limits/memory-budget.ts'
 import { StoreError } from '../../store/store.ts'
-import { LogError } from '../error.ts'
 import { type LineFormat, PLAIN } from '../format/detect.ts'
 import { MAX_RECORD } from '../search/scan.ts'
 import type { Fit } from '../search/span.ts'
@@ -10,12 +9,13 @@ import type { Note, View } from '../view/answer.ts'
 import type { ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { viewOf } from '../view/view.ts'
-import { keyedPlace, type LanePlace, placeAt } from './cursor.ts'
+import type { LanePlace } from './cursor.ts'
+import { keyedPlace, placeAt, plainPlace } from './place.ts'
 import { Collected, LoadedRecords } from './records/long.ts'
 import { type Searched, searchedIn } from './records/neighbours.ts'
 import { NEIGHBOUR_RECORDS, placeOn, type Step } from './records/order.ts'
 import { Way } from './records/way.ts'
-import type { Source } from './source.ts'
+import { noTimes, type Source } from './source.ts'
 
 /** A record of one of the logs. */
 export interface LaneRecord {
@@ -30,7 +30,7 @@ export interface LaneRecord {
 }
 
 /** A record as it was read; one that is not wanted tells how others are placed. */
-interface Item extends Step, Omit<Searched, 'ends'> {
+interface Item extends Step, Searched {
   isWanted: boolean
   length: number
   format: LineFormat
@@ -39,7 +39,6 @@ interface Item extends Step, Omit<Searched, 'ends'> {
 /** How a log is read. */
 export interface LaneOptions {
   forward: boolean
-  live: boolean
   place: LanePlace | null
 }
 
@@ -71,7 +70,6 @@ export class Lane {
   falls = false
   found = 0
   readonly #forward: boolean
-  readonly #live: boolean
   readonly #selection: Selection
   #items: Item[] = []
   readonly #way: Way
@@ -87,12 +85,8 @@ export class Lane {
   #collected: Collected | null = null
   readonly #loaded: LoadedRecords
 
-  /**
-   * `place` is where to begin; without one, at the end of the log, or forward at its start. A `live` log is still being
-   * written: its last line is left out until it ends.
-   */
-  constructor(source: Source, selection: Selection, { forward, live, place }: LaneOptions) {
-    this.#live = live
+  /** `place` is where to begin; without one, at the end of the log, or forward at its start. */
+  constructor(source: Source, selection: Selection, { forward, place }: LaneOptions) {
     this.#way = new Way(forward)
     this.#near = place?.kind === 'place' ? Math.abs(place.lead) : 0
     this.source = source
@@ -164,8 +158,7 @@ export class Lane {
   /** Reads the next records: about `wanted.size` bytes, and at most `wanted.lines` of them. */
   async read(wanted: LaneRead, context = this.source.context, signal?: AbortSignal): Promise<void> {
     const { last } = this.#way
-    if (!last) this.#place = await keyedPlace(this.#place, this.source, signal)
-    if (!last) await this.#turn(context, signal)
+    if (!last && this.#place) await this.#find(this.#place, context, signal)
     try {
       let view = await this.#view(wanted, context, signal)
       // A record that is longer than what is wanted is read alone.
@@ -194,20 +187,12 @@ export class Lane {
   }
 
   /** A place that was made for the other direction is found again without what leads to it. */
-  async #turn(context: ViewContext, signal: AbortSignal | undefined): Promise<void> {
-    const place = this.#place
-    if (place?.kind !== 'place' || place.lead === 0 || place.lead > 0 === this.#forward) return
-    const after = place.lead > 0
-    const cursor = { place: place.cursor, direction: after ? ('after' as const) : ('before' as const) }
-    const { file, rotated = true } = this.source
-    const fit = { size: 0, lines: null }
-    const view = await viewOf(
-      context,
-      { selection: EVERY_RECORD, file, rotated, cursor, fit, records: false },
-      signal,
-    )
-    const at = (after ? view.from : view.to) + place.lead
-    this.#place = { kind: 'place', cursor: await view.series.cursor(at), lead: 0 }
+  async #find(asked: LanePlace, context: ViewContext, signal: AbortSignal | undefined): Promise<void> {
+    const place = await keyedPlace(asked, this.source, signal)
+    this.#place = place
+    if (place.kind !== 'place' || place.lead === 0 || place.lead > 0 === this.#forward) return
+    const { cursor } = await plainPlace(this.source, place, context, signal)
+    this.#place = { kind: 'place', cursor, lead: 0 }
     this.#near = 0
   }
 
@@ -244,7 +229,7 @@ export class Lane {
     const { from, to, format, notes, series } = view
     if (!format.timed && !(format === PLAIN && isEmpty(view))) {
       view.memory?.release()
-      throw new LogError('no-time', 'No times were recognized in the lines of this log; view it by itself.')
+      throw noTimes()
     }
     this.#way.add(view)
     for (const note of notes) this.notes.add(note)
@@ -254,11 +239,7 @@ export class Lane {
     for (const record of this.#forward ? records : records.reverse()) {
       const { start, end } = record
       const near = this.#way.distanceOf(start, end)
-      const isLeftOut = this.#live && end >= series.end && !record.ends
-      if (!isLeftOut) this.#add(record, near, format)
-      // Forward, reading ends before a record that is not finished, or after what was given of it; backward, it begins there.
-      else if (this.#forward) this.#way.endAt(Math.max(near, this.#near))
-      else this.#near = near + end - start
+      this.#add(record, near, format)
     }
     this.isCut = notes.includes('scan-budget') || notes.includes('answer-budget')
     const isStuck = to <= from && !isGap

@@ -20,10 +20,6 @@ export interface MergeRequest {
   /** Whether the first records that fit are wanted rather than the last. @default false */
   first?: boolean | undefined
   fit: { size: number; lines: number | null }
-  /** Whether the logs are followed: unfinished lines are left out, and what comes late is marked. @default false */
-  live?: boolean | undefined
-  /** Whether the place of a log that was not found is kept for the next page. @default false */
-  waits?: boolean | undefined
   /** Nodes whose logs are not known, because they could not be listed. @default none */
   unlisted?: readonly string[] | undefined
   /** The filters and times as a query, for logs that are read on their own nodes. @default all are read here */
@@ -119,13 +115,13 @@ export class Merge {
     this.#request = request
     this.signal = signal
     this.clock = sources[0]!.context.clock
-    const { live = false, fit } = request
+    const { fit } = request
     this.#forward = readsForward(request)
     this.#size = fit.size
     this.#lines = fit.lines ?? Number.POSITIVE_INFINITY
     this.#lanes = sources.toSorted(bySource).map((source) => {
       const place = stateIn(request, source)?.place ?? null
-      return this.#laneOf(source, { forward: this.#forward, live, place })
+      return this.#laneOf(source, { forward: this.#forward, place })
     })
     this.#ahead = new Ahead({
       lanes: this.#lanes,
@@ -142,7 +138,7 @@ export class Merge {
     const { selection, handedOn } = this.#request
     const ask = source.context.laneThere
     const here = (place: LaneOptions['place']) => new Lane(source, selection, { ...options, place })
-    if (!ask || handedOn == null || options.live) return here(options.place)
+    if (!ask || handedOn == null) return here(options.place)
     return new ThereLane(source, { ...options, ask, filters: handedOn, all: this.#all, here })
   }
 
@@ -300,13 +296,13 @@ export class Merge {
 
   /** False if the record does not fit. A page has at least one, however long. */
   #take(lane: MergeLane, { format, time, placed }: LaneRecord, bytes: Uint8Array): boolean {
-    const { cursor, fit, live = false } = this.#request
+    const { cursor, fit } = this.#request
     if (fit.size === 0 || fit.lines === 0) return false
     const { size, lines } = this.#request.cost(bytes, lane.source)
     if (this.records.length > 0 && (size > this.#size || lines > this.#lines)) return false
     this.#size -= size
     this.#lines -= lines
-    const behind = live || stateIn(this.#request, lane.source)?.behind === true
+    const behind = stateIn(this.#request, lane.source)?.behind === true
     const isPassed = cursor !== null && isBeyond(cursor.place.time, placed, this.#forward)
     this.#taken.push({ lane, index: lane.next })
     this.records.push({ bytes, format, time, placed, source: lane.source, late: behind && isPassed })
@@ -315,6 +311,6 @@ export class Merge {
 }
 
 /** What is said when no log can be read: that the storage fails, if it does for one of them. */
-function worst(errors: readonly unknown[]): unknown {
+export function worst(errors: readonly unknown[]): unknown {
   return errors.find((error) => error instanceof StoreError) ?? errors[0]
 }

@@ -8,9 +8,6 @@ import { GoneError, type Missing, type Source } from './source.ts'
 interface PlacesRequest {
   cursor: { place: MergedCursor } | null
   unlisted?: readonly string[] | undefined
-  live?: boolean | undefined
-  /** Whether a place that was not found is kept: a rotation may be under way. @default false */
-  waits?: boolean | undefined
 }
 
 /** A page whose records are known, and what became of its logs. */
@@ -23,16 +20,16 @@ interface PageOutcome {
   records: readonly { placed: number }[]
 }
 
-/** A new log is found up to this long after its first line, when followers have newer lines of the others already. */
-const UNSEEN_MS = 5000
-
 /** Where a source begins: one that the cursor does not know begins at its moment. Null without a cursor. */
-export function stateIn({ cursor, live }: PlacesRequest, source: Source): LaneState | null {
+export function stateIn({ cursor }: PlacesRequest, source: Source): LaneState | null {
   if (!cursor) return null
-  const { time, lanes } = cursor.place
-  const state = lanes.get(laneKey(source)) ?? lanes.get(nodeKey(source.node))
-  const unseen = live ? UNSEEN_MS : 0
-  return state ?? { place: { kind: 'time', time: time - unseen }, behind: false }
+  const { time } = cursor.place
+  return knownState(cursor.place, source) ?? { place: { kind: 'time', time }, behind: false }
+}
+
+/** What a cursor says of a log, or of its node. */
+export function knownState({ lanes }: MergedCursor, source: Source): LaneState | undefined {
+  return lanes.get(laneKey(source)) ?? lanes.get(nodeKey(source.node))
 }
 
 /** Whether a time comes after another one in the direction of reading. */
@@ -119,7 +116,7 @@ export function missingIn(page: PageOutcome): Missing[] {
   return [...failed, ...gone.map(([key, { name = '' }]) => ({ name, error: new GoneError(key) }))]
 }
 
-function isGone(error: unknown): boolean {
+export function isGone(error: unknown): boolean {
   return error instanceof LogError && error.code === 'cursor-gone'
 }
 
@@ -161,9 +158,7 @@ function unknownIn({ request, lanes }: PageOutcome): [key: number, state: LaneSt
 
 /** Where a log that could not be read continues: at its place, or where the first page divided it. */
 function keptPlace(page: PageOutcome, lane: MergeLane, time: number): LanePlace {
-  const { live, waits } = page.request
-  // A follower got everything up to that moment, or is told of a gap.
-  if (isGone(page.failed.get(lane)) && !waits) return { kind: 'time', time: live ? time + 0.001 : time }
+  if (isGone(page.failed.get(lane))) return { kind: 'time', time }
   return stateIn(page.request, lane.source)?.place ?? dividedAt(page, time)
 }
 

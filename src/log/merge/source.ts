@@ -47,6 +47,10 @@ export class GoneError extends Error {
   }
 }
 
+export function noTimes(): LogError {
+  return new LogError('no-time', 'No times were recognized in the lines of this log; view it by itself.')
+}
+
 /** The logs of a node. */
 export interface NodeLogs {
   /** Null where there is only one. */

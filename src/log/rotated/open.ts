@@ -61,11 +61,9 @@ async function openAtCursor(
   direction: 'before' | 'after',
 ): Promise<OpenLog> {
   const related = mayBeRelated(cursor.name, file)
-  const isActive = cursor.name === file && !isRotatedName(file)
   const direct = await openDirectly(opener, cursor)
   // In the file itself, nothing newer is needed, and nothing older unless the whole family is requested.
-  const enough =
-    direct && related && (direction === 'after' ? isEnough(opener, cursor.name, isActive) : !rotated)
+  const enough = direct && related && (direction === 'after' ? isEnough(opener, cursor.name, file) : !rotated)
   if (enough) return { series: await Series.open([direct]), at: cursor.offset, certain: true }
 
   const { family, found } = await findCursor(opener, { file, cursor, direct })
@@ -124,12 +122,12 @@ async function atLeast(opener: Opener, text: Text, listed: Entry): Promise<Text>
   return listed.size > text.entry.size ? openText(opener, { ...listed, key: text.name }) : text
 }
 
-/** Whether what comes after a cursor can only be in its file; `isActive`: it has the log's own name. */
-function isEnough({ files }: Opener, name: string, isActive: boolean): boolean {
-  if (newestFilesOf(files).has(name)) return true
+/** Whether what comes after a cursor in the file `name` can only be there, for a request for `file`. */
+function isEnough({ files }: Opener, name: string, file: string): boolean {
+  if (newestFilesOf(files).has(name, file)) return true
   // rotatelogs can cycle through numbered files, so the log's own name is not always the newest. On a bucket, where a
   // list is a request, nobody does that.
-  return isActive && (files.revision?.() ?? null) === null
+  return name === file && !isRotatedName(file) && (files.revision?.() ?? null) === null
 }
 
 /** Looks for what a cursor points into. A forged cursor would decompress every archive, so this has a budget. */

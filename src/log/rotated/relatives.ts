@@ -153,10 +153,10 @@ export const newestFilesOf = perFiles((files) => {
   const known = new BoundedMap<string, string>(1000)
   let revision: { mark: string; since: number } | null = null
   return {
-    /** Whether nothing newer than `file` has appeared since it was noted. */
-    has(file: string): boolean {
+    /** Whether a request for `file` finds nothing newer than `name`, because nothing has appeared since that was noted. */
+    has(name: string, file: string): boolean {
       const mark = files.revision?.() ?? null
-      return mark !== null && known.get(file) === mark
+      return mark !== null && (known.get(name) === mark || (name === file && known.get(asked(file)) === mark))
     },
     /** Looks at the directory before a list is made; call the result with what the list shows. */
     look(file: string, at: number): (family: Family) => void {
@@ -168,8 +168,13 @@ export const newestFilesOf = perFiles((files) => {
         if (!old) return
         const newest = family.members.at(-1)
         if (newest) known.set(newest.key, mark)
-        if (placeIn(family, file) >= lastFor(family, file)) known.set(file, mark)
+        if (placeIn(family, file) >= lastFor(family, file)) known.set(asked(file), mark)
       }
     },
   }
 })
+
+/** A rotated file is the last one of a request for itself, but not of one for its log. */
+function asked(file: string): string {
+  return `${file}\n`
+}

@@ -2,7 +2,12 @@ import { claim } from '../../http/caller.ts'
 import { respond } from '../../http/sliced.ts'
 import { inTime } from '../../limits/clock.ts'
 import { LogError } from '../../log/error.ts'
-import { followMerged } from '../../log/merge/follow.ts'
+import type { LogFiles } from '../../log/files/files.ts'
+import { Followers } from '../../log/follow/followers.ts'
+import type { FollowLimits } from '../../log/follow/hub.ts'
+import { followMerged } from '../../log/merge/live/follow.ts'
+import type { ViewContext } from '../../log/view/context.ts'
+import { filterKey } from '../parameters/query-text.ts'
 import type { Query } from '../parameters/read.ts'
 import { cannotFollow, cursorOf, followOf } from '../parameters/view-request.ts'
 import type { MergedRequest } from './export.ts'
@@ -34,7 +39,9 @@ export async function followLogs(
   const frames = followMerged(
     {
       sources: async () => (await route.pick(query, signal)).sources,
-      request: { ...asked, cursor },
+      request: { ...asked, cursor, unlisted: rest.unlisted },
+      followersOf: ({ context }) => followersOf(context, following),
+      key: JSON.stringify([events, asked.selection.since, asked.selection.until, filterKey(query)]),
       writer,
       events,
       tell: (unread) => {
@@ -62,6 +69,15 @@ export async function followLogs(
   }
   const told = { ...headers, ...sourceHeaders({ ...rest, missing }) }
   return respond(streamOf(frames, first, leave), told)
+}
+
+/** The hubs of the logs that timelines follow, by their files: followers of the same logs share them. */
+const followers = new WeakMap<LogFiles, Followers>()
+
+function followersOf(context: ViewContext, limits: FollowLimits): Followers {
+  const known = followers.get(context.files) ?? new Followers(context, limits)
+  followers.set(context.files, known)
+  return known
 }
 
 /** How long the headers of an answer wait for its first records. */

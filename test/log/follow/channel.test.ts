@@ -41,7 +41,7 @@ it('looks at a long line when it ends, not with every piece of it', () => {
   expect(looks).toBe(0)
   expect(feed(new TextEncoder().encode('\n'), 100_000)).toBe(true)
   channel.flush()
-  expect(channel.batch(0)!.bytes.length).toBe(100_001)
+  expect(channel.batch(0)!.packet.bytes.length).toBe(100_001)
 })
 
 it('knows the place after a line that came in two halves by the beginning of the line', () => {
@@ -89,9 +89,9 @@ it('closes a channel that fails, and feeds the others', async () => {
   good.channel.flush()
   expect(bad.channel.failure).toEqual(new Error('a fault'))
   const text = (bytes?: Uint8Array) => new TextDecoder().decode(bytes)
-  expect(text(good.channel.batch(0)?.bytes)).toBe('two\n')
-  expect(text(good.channel.batch(1)?.bytes)).toBe('three\n')
-  expect(text(raw.channel.batch(0)?.bytes)).toBe('two\nthree\n')
+  expect(text(good.channel.batch(0)?.packet.bytes)).toBe('two\n')
+  expect(text(good.channel.batch(1)?.packet.bytes)).toBe('three\n')
+  expect(text(raw.channel.batch(0)?.packet.bytes)).toBe('two\nthree\n')
   // Whoever comes back gets a new channel.
   expect((await hub.join('bad', frame, filter, false)).channel.failure).toBe(null)
   for (const [key, { channel }] of Object.entries({ bad, good, raw })) hub.leave(key, channel)

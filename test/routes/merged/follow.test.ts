@@ -1,8 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createApp } from '../../../src/app.ts'
-import { systemClock } from '../../../src/limits/clock.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
-import { StoreError } from '../../../src/store/store.ts'
 
 const line = (second: number, text: string) =>
   `2026-11-16 02:41:${String(second).padStart(2, '0')}.000\tINFO\ta.go:1\t[A]: ${text}\n`
@@ -197,50 +195,5 @@ describe('a log among several that is rotated while it is followed', () => {
     expect(text.match(/"message":"\w+"/g)!.sort()).toEqual(
       ['a1', 'a3', 'a5', 'b2', 'b4', 'b6'].map((each) => `"message":"${each}"`),
     )
-  })
-
-  it('sends no event twice when reading fails between two of them', async () => {
-    const { followMerged } = await import('../../../src/log/merge/follow.ts')
-    const { pickSources } = await import('../../../src/log/merge/source.ts')
-    const { logFiles } = await import('../../../src/log/files/files.ts')
-    const { textWriter } = await import('../../../src/log/merge/render.ts')
-    const { Lane } = await import('../../../src/log/merge/lane.ts')
-    const { contextOf } = await import('../../log/context.ts')
-    const store = memoryStore({ 'a.log': line(1, 'a1'), 'b.log': line(2, 'b2') })
-    const context = contextOf(logFiles(store))
-    const left = new AbortController()
-    onTestFinished(() => left.abort())
-    const { EVERYTHING } = await import('../../log/merge/logs.ts')
-    const frames = followMerged(
-      {
-        sources: async () => (await pickSources({ node: null, context }, ['*.log'])).sources,
-        request: { ...EVERYTHING, fit: { size: 1 << 20, lines: 10 } },
-        writer: textWriter(),
-        events: true,
-      },
-      { followers: 1, heartbeat: 1e9, duration: null, poll: [1, 1], shared: true, clock: systemClock },
-      left.signal,
-    )
-    const sent: string[] = []
-    const next = async () => {
-      const { value } = await frames.next()
-      for (const [, data] of new TextDecoder().decode(value).matchAll(/data: .*\[A\]: (\w+)/g))
-        sent.push(data!)
-    }
-    while (sent.length < 2) await next()
-    // The file is replaced under the reader: the place after the second event of a page cannot be told.
-    const { onward } = Lane.prototype
-    let failures = 0
-    Lane.prototype.onward = async function (next) {
-      if (next === undefined || next < this.given + 2 || failures > 0) return onward.call(this, next)
-      failures++
-      throw new StoreError('changed', 'moved')
-    }
-    onTestFinished(() => {
-      Lane.prototype.onward = onward
-    })
-    store.put('a.log', line(1, 'a1') + line(3, 'a3') + line(4, 'a4') + line(5, 'a5'))
-    while (sent.length < 5) await next()
-    expect([failures, sent]).toEqual([1, ['a1', 'b2', 'a3', 'a4', 'a5']])
   })
 })

@@ -1,6 +1,5 @@
 import { parametersOf, type Query } from '../ask.ts'
 import type { Random } from '../kernel/random.ts'
-import { KNOWN } from '../known.ts'
 import { LEVELS, type Level, type Log } from '../logs.ts'
 import type { Draft, Step } from '../plan.ts'
 import { isAnswered } from '../rules/answers.ts'
@@ -30,7 +29,6 @@ export const follower: Actor = {
       planOne(draft, own, { name: String(i), log })
     }
     const merged = random.split('merged')
-    if (KNOWN.noRotatedTimelines && settings.logs.some(({ rotation }) => rotation !== 'none')) return
     for (let i = merged.chance(0.25) ? merged.small(1, 2) : 0; i > 0; i--)
       planOne(draft, merged.split(i), { name: `merged-${i}`, log: '*' })
   },
@@ -68,10 +66,7 @@ export class Following {
     this.#who = step.by
     const least = step.level === null ? -1 : LEVELS.indexOf(step.level)
     const broken = (what: string) => world.break('a follower has each line once', `${step.by} ${what}`)
-    const isMerged = this.#isMerged
-    this.#followed = new Map(
-      this.#logs.map((log) => [log.name, new FollowedLog(log, { least, isMerged, broken })]),
-    )
+    this.#followed = new Map(this.#logs.map((log) => [log.name, new FollowedLog(log, { least, broken })]))
   }
 
   /** Connects, again and again while the answer is an excused problem, and reads until it is time to leave. */

@@ -1,12 +1,9 @@
-import { KNOWN } from '../known.ts'
 import { LEVELS, type Line, type Log } from '../logs.ts'
 import { newestAt } from './answers.ts'
 
 interface FollowedOptions {
   /** The lowest level that is wanted. */
   least: number
-  /** Whether it is followed as a part of a timeline. */
-  isMerged: boolean
   broken(what: string): void
 }
 
@@ -15,17 +12,15 @@ export class FollowedLog {
   readonly #log: Log
   readonly #least: number
   readonly #break: (what: string) => void
-  readonly #isMerged: boolean
   #last: Line | null = null
   /** Whether an event said that something was lost. */
   #isGapped = false
   /** The beginning of a line, which may stand only before an event that says that the rest is lost. */
   #fragment: string | null = null
 
-  constructor(log: Log, { least, isMerged, broken }: FollowedOptions) {
+  constructor(log: Log, { least, broken }: FollowedOptions) {
     this.#log = log
     this.#least = least
-    this.#isMerged = isMerged
     this.#break = broken
   }
 
@@ -65,7 +60,6 @@ export class FollowedLog {
   }
 
   #isWanted({ record }: Line): boolean {
-    if (KNOWN.newLogsByTime && this.#isMerged && this.#log.hasStepped) return false
     return !record.lost && LEVELS.indexOf(record.level) >= this.#least
   }
 

@@ -10,7 +10,6 @@ import { Neighbours, type Searched } from './neighbours.ts'
 
 /** So much is held of each record that is read ahead, by all logs together: of each log there are about 17. */
 export const LONGEST = 1024 * 1024
-const LF = 10
 
 /** What the logs that are read together may hold. */
 interface CollectedLimits {
@@ -58,7 +57,7 @@ export class Collected {
     const isArchived = [...series.addresses.within(start, end)].some(({ part }) => part.compressed)
     if (isArchived && forward && (!memory || memory.used + bytes.length <= memory.total / 2)) return true
     const time = format.time(bytes, 0, lineEnd(bytes, 0, bytes.length), zone)
-    this.#long.push({ bytes: null, start, end, time, ends: bytes.at(-1) === LF, in: series })
+    this.#long.push({ bytes: null, start, end, time, in: series })
     return false
   }
 }

@@ -16,8 +16,6 @@ export interface Searched {
   end: number
   /** Its own, in ms; NaN if it has none. */
   time: number
-  /** Whether its last line ends. */
-  ends: boolean
 }
 
 /** How many records are collected at either end of a search: the one in their middle can be placed. */
@@ -37,7 +35,7 @@ export function searchedIn(
     if (bytes.length === 0) continue
     const end = ends[i]!
     const time = format.time(bytes, 0, lineEnd(bytes, 0, bytes.length), zone)
-    records.push({ bytes, start: end - bytes.length, end, time, ends: bytes.at(-1) === LF })
+    records.push({ bytes, start: end - bytes.length, end, time })
   }
   return others.length > 0 ? [...records, ...others].sort((a, b) => a.start - b.start) : records
 }
@@ -160,8 +158,6 @@ export class Neighbours implements Witness {
   #neighbour(bytes: Uint8Array, start: number, end: number, base: number): Searched {
     const { format, zone } = this.#filter
     const time = format.time(bytes, start, lineEnd(bytes, start, end), zone)
-    return { bytes: null, start: base + start, end: base + end, time, ends: bytes[end - 1] === LF }
+    return { bytes: null, start: base + start, end: base + end, time }
   }
 }
-
-const LF = 10

@@ -43,11 +43,6 @@ export class Way {
     this.#pages.push({ view, near, far: this.far })
   }
 
-  endAt(distance: number): void {
-    this.far = distance
-    this.#pages.at(-1)!.far = distance
-  }
-
   /** How far a part [start, end) of the last page is from where reading began. */
   distanceOf(start: number, end: number): number {
     const { view, near } = this.#pages.at(-1)!
@@ -63,8 +58,7 @@ export class Way {
     const last = this.#pages.at(-1)!
     const page = this.#pages.find(({ near, far }) => distance >= near && distance <= far) ?? last
     const { view } = page
-    const isWhole = page.far - page.near === view.to - view.from
-    if (page === last && distance === this.far && isWhole && this.cursor) return this.cursor
+    if (page === last && distance === this.far && this.cursor) return this.cursor
     const inside = distance - page.near
     return view.series.cursor(this.#forward ? view.from + inside : view.to - inside)
   }
