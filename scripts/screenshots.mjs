@@ -96,6 +96,12 @@ await inFolder(async (folder) => {
       await page.getByRole('button', { name: 'Group by path' }).click()
       await page.locator('.groups').waitFor()
     })
+    const range = 'since=2026-11-14 02:24:00&until=2026-11-14 02:34:00'
+    await shoot('different', `#file=access.log&${range}`, {}, async (page) => {
+      await rows(page)
+      await page.getByRole('button', { name: 'What is different?' }).click()
+      await page.locator('.findings li').first().waitFor()
+    })
     await shoot('timeline', '#file=storage.log&file=query-slow.log&file=access.log', {}, rows)
     await shoot(
       'find',

@@ -4,6 +4,7 @@ import { Fleet } from '../node/fleet.tsx'
 import { Failure } from '../ui/failure.tsx'
 import { later } from '../ui/later.tsx'
 import { carryTo, NOTHING, titleOf } from '../url.ts'
+import { SavedLinks } from './saved-links.tsx'
 import { type PageProps, Top } from './top.tsx'
 import { useLook } from './use-look.ts'
 
@@ -38,12 +39,17 @@ export function FleetPage({ page, error }: { page: PageProps; error: Error | nul
           {look.compare.length > 0 ? (
             <Compare client={client} nodes={look.compare} close={home} />
           ) : nodes !== null ? (
-            <Fleet
-              client={client}
-              nodes={nodes}
-              compare={(compare) => go({ ...NOTHING, compare })}
-              read={(ids) => go(carryTo(NOTHING, ['*'], { nodes: ids }))}
-            />
+            <>
+              <Fleet
+                client={client}
+                nodes={nodes}
+                compare={(compare) => go({ ...NOTHING, compare })}
+                read={(ids) => go(carryTo(NOTHING, ['*'], { nodes: ids }))}
+              />
+              <div class="fleet">
+                <SavedLinks isFleet={true} />
+              </div>
+            </>
           ) : (
             error !== null && <Failure error={error} remedies={{ retry: session.retry }} />
           )}

@@ -8,6 +8,7 @@ const KEYS: [string, string][] = [
   ['f', 'Follow the log, or stop following'],
   ['g  G', 'Go to the beginning, to the end'],
   ['t', 'Choose a time range, or go to a time'],
+  ['d', 'What is different in the chosen range'],
   ['j  k  ↓  ↑', 'Next and previous record'],
   ['Enter', 'Expand or collapse the record'],
   ['a', 'Show the lines around the record'],

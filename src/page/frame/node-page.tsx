@@ -3,7 +3,6 @@ import { ProblemError } from '../../client.ts'
 import { ConfigView } from '../config/view.tsx'
 import { Files } from '../files/files.tsx'
 import { familyOf, logNames, successorOf } from '../files/group.ts'
-import { useSearches } from '../log/bar/searches.ts'
 import { sourcesOf } from '../log/record/source.ts'
 import { LogView } from '../log/view.tsx'
 import { NodeFacts } from '../node/facts.tsx'
@@ -13,6 +12,7 @@ import { explain, Failure } from '../ui/failure.tsx'
 import { later } from '../ui/later.tsx'
 import { useSlow } from '../ui/store.ts'
 import { carry, carryTo, filesOf, isMerged, type Look, NOTHING, titleOf, writeLook } from '../url.ts'
+import { SavedLinks } from './saved-links.tsx'
 import { type PageProps, Top } from './top.tsx'
 import { useFiles } from './use-files.ts'
 import { useAnswer } from './use-fresh.ts'
@@ -95,7 +95,7 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
           !absent &&
           !isSameProblem(listed.error, mainError) && <Failure error={listed.error} remedies={{ retry }} />
         )}
-        <SavedLinks />
+        <SavedLinks isFleet={false} />
       </nav>
       <main>
         {absent ? (
@@ -154,24 +154,6 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
         )}
       </main>
     </div>
-  )
-}
-
-/** The searches that were saved in this browser. */
-function SavedLinks() {
-  const { all } = useSearches(false)
-  if (all.length === 0) return null
-  return (
-    <>
-      <h2>Saved searches</h2>
-      <ul class="files searches">
-        {all.map(({ name, hash }) => (
-          <li key={name}>
-            <a href={hash}>{name}</a>
-          </li>
-        ))}
-      </ul>
-    </>
   )
 }
 

@@ -44,6 +44,11 @@ function actsOf(made: Reader, list: HTMLElement, acts: KeyActs): Record<string, 
     w: acts.toggleWrap,
     e: acts.togglePanel,
     t: () => document.querySelector<HTMLElement>('[data-range]')?.click(),
+    d: () => {
+      const ask = document.querySelector<HTMLElement>('.ask')
+      if (ask === null) made.say('Select a range on the chart first')
+      else ask.click()
+    },
     g: begin,
     Home: begin,
     G: () => void made.end(),
