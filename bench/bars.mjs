@@ -9,6 +9,10 @@ const rates = (nginx, baseline, bun) => ({
 /** The formats whose logs are measured (format-logs.mjs). */
 const FORMATS = 'lindb postgresql mysql json log4j logfmt syslog access cri docker'.split(' ')
 
+/** The formats whose logs are measured in several shapes (shape-logs.mjs); a figure is that of the worst shape. */
+const SHAPED = 'rfc5424 syslog logfmt json log4j postgresql mysql access cri docker glog'.split(' ')
+const eachShaped = (bar) => Object.fromEntries(SHAPED.map((name) => [`${name}, worst / lindb`, bar]))
+
 /** The bars of `npm run bench`, by row and figure. docs/performance.md shows them next to what was measured. */
 export const BARS = {
   'view-4k': rates(0.11, 1.2, 0.35),
@@ -46,6 +50,10 @@ export const BARS = {
     ),
   },
   'formats-ndjson': Object.fromEntries(FORMATS.map((name) => [`${name} / lindb`, least(0.5)])),
+  'shapes-level': eachShaped(least(0.3)),
+  'shapes-chart': eachShaped(least(0.25)),
+  'shapes-ndjson': { ...eachShaped(least(0.2)), 'slowest, MB/s': least(20) },
+  'shapes-text': { 'cri, worst / plain': least(0.35), 'docker, worst / plain': least(0.35) },
   // Most of the reads look for a clock that stepped back within 8 MiB of the border.
   bisection: { 'reads in 1 GiB': most(64), 'reads in 20 GiB': most(64) },
   ndjson: { 'million lines/s': least(0.8) },

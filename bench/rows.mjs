@@ -6,6 +6,7 @@ import { formatChartRow, formatLevelRow, formatRecordsRow } from './rows/formats
 import { listAnewRow, listRow } from './rows/list.mjs'
 import { openRow } from './rows/open.mjs'
 import { bisectionRow, digRow, ndjsonRow, searchRow, wordsRow } from './rows/search.mjs'
+import { shapeChartRow, shapeLevelRow, shapeRecordsRow, shapeTextRow } from './rows/shapes.mjs'
 import { timelineMemoryRow, timelineRow } from './rows/timeline.mjs'
 import { accessLogRow, hugeRow, metricsRow, unchangedRow, viewRow } from './rows/view.mjs'
 
@@ -41,6 +42,10 @@ export const ROWS = {
   'formats-level': formatLevelRow,
   'formats-chart': formatChartRow,
   'formats-ndjson': formatRecordsRow,
+  'shapes-level': shapeLevelRow,
+  'shapes-chart': shapeChartRow,
+  'shapes-ndjson': shapeRecordsRow,
+  'shapes-text': shapeTextRow,
   bisection: bisectionRow,
   ndjson: ndjsonRow,
   'timeline-ndjson': timelineRow,

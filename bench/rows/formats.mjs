@@ -79,7 +79,7 @@ export async function formatRecordsRow(bench) {
 }
 
 /** How fast lnav counts the lines of a file by level; null if it does not know the format. */
-function countWithLnav(lnav, file) {
+export function countWithLnav(lnav, file) {
   const script = `${file}.lnav`
   writeFileSync(script, ';SELECT log_level, count(*) FROM all_logs GROUP BY log_level\n:write-csv-to -\n')
   const start = performance.now()
