@@ -252,6 +252,28 @@ export interface ConfigComparison {
   keys: DifferentKey[]
 }
 
+/** The settings of a node, those that changed last first. */
+export interface ConfigBlame {
+  /** False if versions, errors or other nodes that should have been looked at are missing. */
+  complete: boolean
+  keys: BlamedKey[]
+}
+
+/** A setting, and when it last changed. */
+export interface BlamedKey {
+  key: string
+  /** TOML text; absent if it is not set any more. */
+  value?: string | undefined
+  /** When this value was first seen, in milliseconds since the Unix epoch; null if no change is known. */
+  changed: number | null
+  /** The value before, if it was set. */
+  before?: string | undefined
+  /** Errors per hour of all logs, in the hour before the change and in the one after it: for the newest changes. */
+  errors?: { before: number; after: number } | undefined
+  /** Other values, and the nodes of the fleet that have them; absent where the key is not set. */
+  others?: { value?: string | undefined; nodes: string[] }[] | undefined
+}
+
 /** A key that is not the same on all nodes. */
 export interface DifferentKey {
   key: string

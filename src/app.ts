@@ -211,7 +211,7 @@ export function createApp(options: AppOptions, shared?: Shared): Hono {
     })
     routing.add('/loki/*', 'logs', answerLoki)
   }
-  routing.addIncident({ isFleet: false, timezone: options.timezone })
+  routing.addInside({ isFleet: false, timezone: options.timezone })
   routing.addMcp({ isFleet: false, timezone: options.timezone })
   routing.addService(store)
   routing.addUnknown(

@@ -102,6 +102,7 @@ export function createClient(options: ClientOptions): Client {
       const missing = Object.entries(body.missing ?? {}).map(([name, reason]) => ({ name, reason }))
       return { ...body, notes, missing }
     },
+    blame: (call) => whole('config/blame', { node: call?.node }, call),
     list: (call) => listed('log/list', { node: call?.node, after: call?.after }, call),
     detail: (call) => listed('log/list', { node: call?.node, after: call?.after, detail: true }, call),
     tagged: (call) =>

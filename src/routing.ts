@@ -147,8 +147,8 @@ export class Routing {
     )
   }
 
-  /** Adds the incident as one file; its code is loaded with the first request. */
-  addIncident({ isFleet, timezone }: Pick<IncidentService, 'isFleet' | 'timezone'>): void {
+  /** Adds what is asked from the app itself: the blame of a configuration, and an incident as one file. */
+  addInside({ isFleet, timezone }: Pick<IncidentService, 'isFleet' | 'timezone'>): void {
     const { page, clock = systemClock } = this.#options
     this.addQuery(
       '/api/v1/log/incident',
@@ -159,9 +159,20 @@ export class Routing {
           timezone,
           clock,
           hasPage: Boolean(page),
-          fetch: (inside) => this.app.fetch(inside, bindings as object),
+          inside: (asked) => this.app.fetch(asked, bindings as object),
         }),
       { resource: 'difference', fleet: isFleet },
+    )
+    this.addQuery(
+      '/api/v1/config/blame',
+      'config',
+      async (request, query, _, bindings) =>
+        (await import('./blame/blame.ts')).showBlame(request, query, {
+          isFleet,
+          clock,
+          inside: (asked) => this.app.fetch(asked, bindings as object),
+        }),
+      { fleet: isFleet },
     )
   }
 

@@ -245,6 +245,8 @@ const ROOMS: [room: string, door: string[]][] = [
     ['body.ts', 'connect.ts', 'follow.ts', 'missing.ts', 'notes.ts', 'problem.ts', 'types.ts', 'web.ts'],
   ],
   ['client.ts', ['client.ts']],
+  ['inside', ['client.ts']],
+  ['blame', ['blame.ts']],
   ['incident', ['incident.ts']],
   ['routing.ts', ['routing.ts']],
   ['options.ts', ['options.ts']],

@@ -9,7 +9,7 @@ import {
   type ViewQuery,
 } from '../src/client.ts'
 import { type Resource, rowsOf } from '../src/routes/parameters/row.ts'
-import { PARAMETERS } from '../src/routes/parameters/table.ts'
+import { FLEET_PARAMETERS, PARAMETERS } from '../src/routes/parameters/table.ts'
 
 type Names<T> = { readonly [N in keyof Required<T>]: true }
 
@@ -53,6 +53,7 @@ const CLIENT: Record<Resource, readonly string[]> = {
   config: Object.keys(CONFIG),
   history: ['limit'],
   compare: ['node'],
+  blame: ['node'],
   list: ['detail', 'etag', 'prefix', 'after'],
   view: [...Object.keys(VIEW), 'follow', 'format', 'columns', 'download'],
   histogram: Object.keys(HISTOGRAM),
@@ -65,7 +66,8 @@ const CLIENT: Record<Resource, readonly string[]> = {
 
 describe('the client', () => {
   it.each(Object.keys(CLIENT) as Resource[])('has every parameter of %s', (resource) => {
-    const names = rowsOf(PARAMETERS, resource).map(({ name }) => name)
+    const rows = resource === 'blame' ? FLEET_PARAMETERS : PARAMETERS
+    const names = rowsOf(rows, resource).map(({ name }) => name)
     expect(names.length).toBeGreaterThan(0)
     expect(names.filter((name) => !CLIENT[resource].includes(name))).toEqual([])
   })

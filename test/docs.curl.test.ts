@@ -102,6 +102,7 @@ const EXPECTED: [part: string, check: (out: string) => void][] = [
   ['columns=time,status,path', (out) => expect(out).toContain(',503,/a\r\n')],
   ['log/compare', (out) => expect(JSON.parse(out)).toMatchObject({ complete: true })],
   ['Accept: text/csv', (out) => expect(out).toMatch(/,error,timeout\r\n$/)],
+  ['config/blame', (out) => expect(JSON.parse(out)).toMatchObject({ keys: expect.any(Array) })],
   ['config/history', (out) => expect(JSON.parse(out)).toMatchObject([{ changes: [] }])],
   ['config?at=now', (out) => expect(JSON.parse(out).time).toBeLessThanOrEqual(Date.now())],
   ['log/groups', (out) => expect(JSON.parse(out).groups).toMatchObject([{ count: 2, p95: 1500, max: 1500 }])],

@@ -19,9 +19,9 @@ const DOCUMENTS = [
 
 /** Every flag of every command, as its help shows them. */
 const FLAGS = new Set(
-  [['serve'], ['ship'], ['tail'], ['grep'], ['ls'], ['config'], ['token'], ['completion']].flatMap(
+  ['serve', 'ship', 'tail', 'grep', 'diff', 'incident', 'ls', 'config', 'token', 'completion'].flatMap(
     (command) => {
-      const help = execFileSync(process.execPath, ['dist/cli.js', 'help', ...command], { encoding: 'utf8' })
+      const help = execFileSync(process.execPath, ['dist/cli.js', 'help', command], { encoding: 'utf8' })
       return help.match(/--[a-z][a-z-]*/g) ?? []
     },
   ),
@@ -74,7 +74,7 @@ describe.each(DOCUMENTS)('%s', (document) => {
     for (const [, name] of text.matchAll(/npm run ([\w:]+)/g)) expect(SCRIPTS).toContain(name)
     const commands = [
       ...text.matchAll(
-        /(?:npm start --|\bnodestate (?:ship|serve|tail|grep|ls|config|token)\b|dist\/cli\.js|npx nodestate)[^`\n]*/g,
+        /(?:npm start --|\bnodestate (?:ship|serve|tail|grep|diff|incident|ls|config|token)\b|dist\/cli\.js|npx nodestate)[^`\n]*/g,
       ),
     ]
     const alone = [...text.matchAll(/`(--[a-z][a-z-]*)[ `=]/g)].filter(([, flag]) => !OTHERS.includes(flag!))

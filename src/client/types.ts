@@ -1,4 +1,5 @@
 import type {
+  ConfigBlame,
   ConfigComparison,
   ConfigVersion,
   FleetNode,
@@ -249,6 +250,8 @@ export interface Client {
   history(options?: CallOptions & { limit?: number | undefined }): Promise<Entries<ConfigVersion>>
   /** What differs between the configurations of nodes of a fleet: ids, or patterns such as `db-*`. */
   compare(nodes: string | readonly string[], options?: CallOptions): Promise<Comparison>
+  /** Each setting with when it last changed and the errors around that; at a fleet's own address, of one node. */
+  blame(options?: CallOptions & { node?: string | undefined }): Promise<ConfigBlame & Completeness>
   /** All log files, however many answers that takes. */
   list(options?: ListOptions): Promise<Entries<LogFile>>
   /** All log files, with what is known about each. */

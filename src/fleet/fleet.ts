@@ -126,7 +126,7 @@ export function createFleet(options: FleetOptions): Hono {
       return answerLoki(request, grant)
     })
   }
-  routing.addIncident({ isFleet: true, timezone: options.timezone })
+  routing.addInside({ isFleet: true, timezone: options.timezone })
   routing.addMcp({ isFleet: true, timezone: options.timezone })
   // Whether the service is ready does not depend on other nodes.
   routing.addService(observed ?? own?.logs ?? noStore())

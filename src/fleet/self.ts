@@ -48,7 +48,8 @@ export function besideOwn(fleet: Hono, own: Hono): Hono {
 }
 
 const FLEET = /^\/(nodes(\/.*)?|assets\/.*|mcp|api\/v1\/(nodes|config\/compare))?$/
-const EITHER = /^\/api\/v1\/log\/(list|view|histogram|fields|groups|compare|incident)$/
+const EITHER =
+  /^\/api\/v1\/log\/(list|view|histogram|fields|groups|compare|incident)$|^\/api\/v1\/config\/blame$/
 
 function isAboutNodes(path: string, url: string): boolean {
   return path === '' || FLEET.test(path) || (EITHER.test(path) && searchOf(url).has('node'))

@@ -1,12 +1,12 @@
 import { missingOf, notesOf } from '../client/missing.ts'
-import { type CompareQuery, createClient, type LogComparison } from '../client.ts'
+import type { CompareQuery, LogComparison } from '../client.ts'
 import { refuseHop } from '../http/caller.ts'
 import { COMMON_HEADERS } from '../http/conditional.ts'
 import { respond } from '../http/sliced.ts'
+import { type Inside, insideClients, insideRequest } from '../inside/client.ts'
 import type { Clock } from '../limits/clock.ts'
 import { parseZone, UTC } from '../log/time.ts'
 import { redactText } from '../mask/redact.ts'
-import { shareId } from '../observe/request-id.ts'
 import type { Query } from '../routes/parameters/read.ts'
 import { VERSION } from '../version.ts'
 import { collect } from './collect.ts'
@@ -15,8 +15,7 @@ import { STYLE } from './style.ts'
 
 /** What an incident is given of the app that it belongs to. */
 export interface IncidentService {
-  /** Sends a request to the app itself, from the same client. */
-  fetch(request: Request): Response | Promise<Response>
+  inside: Inside
   isFleet: boolean
   /** Whether there is a page that links can lead to. */
   hasPage: boolean
@@ -40,8 +39,8 @@ export async function showIncident(
   if (isFleet) refuseHop(request)
   const { url, signal, method } = request
   const { origin, pathname, search } = new URL(url)
-  const compared = await service.fetch(
-    insideOf(request, new URL(`/api/v1/log/compare${search}`, origin), {
+  const compared = await service.inside(
+    insideRequest(request, new URL(`/api/v1/log/compare${search}`, origin), {
       method,
       headers: { Accept: request.headers.get('Accept') ?? '*/*' },
     }),
@@ -50,10 +49,6 @@ export async function showIncident(
   if (!compared.ok) return compared
   const named = (name: string) => `attachment; filename="${name}.html"`
   if (method === 'HEAD') return respond(null, { ...HEADERS, 'Content-Disposition': named('incident') })
-  const fetch = async (url: string | URL | Request, init?: RequestInit) =>
-    service.fetch(insideOf(request, new URL(String(url)), init))
-  const clientAt = (path: string) =>
-    createClient({ base: `${origin}/${path}`, fetch: fetch as typeof globalThis.fetch })
   const zone = timezone === undefined ? UTC : (parseZone(timezone) ?? UTC)
   const comparison = {
     ...((await compared.json()) as LogComparison),
@@ -61,8 +56,7 @@ export async function showIncident(
     missing: missingOf(compared),
   }
   const incident = await collect(queryOf(search, given), comparison, {
-    client: clientAt(''),
-    nodeClient: (id) => clientAt(`nodes/${encodeURIComponent(id)}/`),
+    ...insideClients(request, service.inside),
     isFleet,
     now: clock.now(),
     signal,
@@ -94,22 +88,6 @@ const HEADERS = {
   // It is downloaded; should a browser show it all the same, then without anything of this origin.
   'Content-Security-Policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
   'Referrer-Policy': 'no-referrer',
-}
-
-/** A request to the app itself, from the client of `request`, with its token. */
-function insideOf(
-  request: Request,
-  url: URL,
-  { method = 'GET', headers, signal }: RequestInit = {},
-): Request {
-  const all = new Headers(headers)
-  for (const name of ['Authorization', 'Host']) {
-    const value = request.headers.get(name)
-    if (value !== null) all.set(name, value)
-  }
-  const inside = new Request(url, { method, headers: all, signal: signal ?? request.signal })
-  shareId(request, inside)
-  return inside
 }
 
 /** The parameters that were given, as the client takes them. */

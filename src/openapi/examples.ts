@@ -28,6 +28,20 @@ export const CONFIG_COMPARISON = {
     },
   ],
 }
+export const CONFIG_BLAME = {
+  complete: true,
+  keys: [
+    {
+      key: 'query.concurrency',
+      value: '64',
+      changed: 1_794_708_600_000,
+      before: '16',
+      errors: { before: 12, after: 230 },
+      others: [{ value: '16', nodes: ['db-1', 'db-2'] }],
+    },
+    { key: 'query.timeout', value: '"30s"', changed: null },
+  ],
+}
 export const FLEET_NODE = {
   id: 'db-4',
   node: NODE,

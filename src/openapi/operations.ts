@@ -2,6 +2,7 @@ import type { ProblemCode } from '../http/problem.ts'
 import type { Resource } from '../routes/parameters/row.ts'
 import {
   COMPARISON,
+  CONFIG_BLAME,
   CONFIG_COMPARISON,
   CONFIG_VERSION,
   FIELDS,
@@ -150,6 +151,20 @@ export const OPERATIONS: Operation[] = [
       { schema: 'ConfigComparison', example: CONFIG_COMPARISON },
     ]),
     problems: [...API, 'bad-parameter', ...STORAGE, 'answer-too-large', 'too-busy'],
+  },
+  {
+    path: '/api/v1/config/blame',
+    id: 'blameConfig',
+    summary: 'Each setting with when it last changed, the errors before and after, and the nodes that differ',
+    resource: 'blame',
+    answers: {
+      200: {
+        description: "The settings, those that changed last first; at a fleet's own address, of one node.",
+        headers: ['X-Nodestate-Note'],
+        bodies: [{ schema: 'ConfigBlame', example: CONFIG_BLAME }],
+      },
+    },
+    problems: [...API, ...CONFIG, 'bad-parameter', 'bad-object', 'too-busy'],
   },
   {
     path: '/api/v1/log/list',

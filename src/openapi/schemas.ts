@@ -68,6 +68,33 @@ const CONFIG_VERSION = object(
   },
 )
 
+const CONFIG_BLAME = object({
+  complete: flag('False when versions, errors or nodes that should have been looked at are missing.'),
+  keys: list(
+    closed(
+      object(
+        {
+          key: text(),
+          changed: {
+            type: ['integer', 'null'],
+            description:
+              'When this value was first seen, in milliseconds since the Unix epoch; null if no change is known.',
+          } as const,
+        },
+        {
+          value: text('TOML text; absent if the key is not set any more.'),
+          before: text('The value before, if it was set.'),
+          errors: object({
+            before: integer('Errors of all logs in the hour before the change.'),
+            after: integer('Errors per hour after it, of an hour at most.'),
+          }),
+          others: list(object({ nodes: list(text()) }, { value: text() }), 'Other values, and who has them.'),
+        },
+      ),
+    ),
+  ),
+})
+
 const CONFIG_COMPARISON = object({
   nodes: list(text(), 'The nodes that were compared, by id.'),
   missing: {
@@ -337,6 +364,7 @@ export const SCHEMAS = {
   Config: closed(CONFIG),
   ConfigVersion: closed(CONFIG_VERSION),
   ConfigComparison: closed(CONFIG_COMPARISON),
+  ConfigBlame: closed(CONFIG_BLAME),
   FleetNode: {
     ...FLEET_NODE,
     description: 'A node of a fleet. What is not known, or not covered by the scopes of the token, is null.',

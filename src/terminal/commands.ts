@@ -172,6 +172,10 @@ export const COMMANDS: readonly CommandInfo[] = [
         value: 'TIME',
         help: 'The version that held at this time: 15m, 02:10, 2026-11-15T02:10:00Z.',
       },
+      {
+        name: 'blame',
+        help: 'List the settings with when each last changed, and the errors per hour around that.',
+      },
       { name: 'history', help: 'List the versions, newest first, with what changed in each.' },
       {
         name: 'compare',

@@ -1,4 +1,11 @@
-import type { Comparison, Completeness, ConfigChange, ConfigVersion, Entries } from '../client.ts'
+import type {
+  Comparison,
+  Completeness,
+  ConfigBlame,
+  ConfigChange,
+  ConfigVersion,
+  Entries,
+} from '../client.ts'
 import { type CommandLine, UsageError } from '../settings/usage.ts'
 import { eachTarget, onlyTargetsOf, type Target } from './nodes/connect.ts'
 import { isProblem, namesLog, notFleet } from './nodes/logs.ts'
@@ -16,7 +23,7 @@ const DIFFERENT = NOTHING
 /** `nodestate config`: the node's configuration, its history, or what differs between the nodes of a fleet. */
 export async function config(given: CommandLine, style: Style, world: World): Promise<number> {
   const { flags } = given
-  const [one, other] = ['at', 'history', 'compare'].filter((name) => flags.has(name))
+  const [one, other] = ['at', 'history', 'blame', 'compare'].filter((name) => flags.has(name))
   if (other) throw new UsageError(`Cannot use --${one} and --${other} together: give one of them.`)
   if (flags.has('node') && flags.has('compare'))
     throw new UsageError('Cannot use --node and --compare together: --compare names the nodes itself.')
@@ -30,8 +37,15 @@ export async function config(given: CommandLine, style: Style, world: World): Pr
       await world.stdout.write(shown(answer, style))
     }
     for (const note of answer.notes ?? []) await complain(world, noteText(note))
-    return 'keys' in answer ? judge(answer, style, world) : FOUND
+    if ('complete' in answer && !answer.complete)
+      await complain(world, 'Not everything could be looked at: versions, errors or nodes are missing.')
+    return 'nodes' in answer ? judge(answer, style, world) : FOUND
   })
+}
+
+interface ConfigTarget extends Target {
+  /** Asks when settings changed. @default the node itself */
+  blame?(): Promise<ConfigBlame>
 }
 
 /** The nodes of fleets that `--node` names, each as a target of its own. */
@@ -39,9 +53,9 @@ async function nodesOf(
   fleets: readonly Target[],
   wanted: readonly string[] | undefined,
   { signal }: World,
-): Promise<readonly Target[]> {
+): Promise<readonly ConfigTarget[]> {
   if (wanted === undefined) return fleets
-  const found: Target[] = []
+  const found: ConfigTarget[] = []
   for (const fleet of fleets) {
     const { entries } = await fleet.client.nodes({ signal }).catch((error: unknown) => {
       throw isProblem(error, 'unknown-path') ? notFleet() : error
@@ -51,13 +65,19 @@ async function nodesOf(
       if (ids.length === 0) throw new UsageError(`The fleet has no node ${value}; nodestate ls shows them.`)
       for (const id of ids)
         if (!found.some(({ name }) => name === `${fleet.name}/nodes/${id}`))
-          found.push({ ...fleet, client: fleet.nodeClient(id), name: `${fleet.name}/nodes/${id}` })
+          found.push({
+            ...fleet,
+            client: fleet.nodeClient(id),
+            name: `${fleet.name}/nodes/${id}`,
+            // Only the fleet knows the other nodes.
+            blame: () => fleet.client.blame({ node: id, signal }),
+          })
     }
   }
   return found
 }
 
-type Answer = Partial<Completeness> & ({ config: string } | Entries<ConfigVersion> | Comparison)
+type Answer = Partial<Completeness> & ({ config: string } | Entries<ConfigVersion> | Comparison | ConfigBlame)
 
 function noteText(note: string): string {
   if (note === 'scan-budget') return 'The node ran out of time: older versions are missing.'
@@ -67,13 +87,19 @@ function noteText(note: string): string {
 /** An answer as the node sent it. */
 function sent(answer: Answer): object {
   if ('entries' in answer) return answer.entries
-  if (!('keys' in answer)) return answer
+  if ('complete' in answer) return { complete: answer.complete, keys: answer.keys }
+  if (!('nodes' in answer)) return answer
   const { nodes, keys, missing } = answer
   return { nodes, missing: Object.fromEntries(missing.map(({ name, reason }) => [name, reason])), keys }
 }
 
-async function ask({ client }: Target, flags: CommandLine['flags'], { signal }: World): Promise<Answer> {
+async function ask(
+  { client, blame }: ConfigTarget,
+  flags: CommandLine['flags'],
+  { signal }: World,
+): Promise<Answer> {
   if (flags.has('history')) return client.history({ signal })
+  if (flags.has('blame')) return blame?.() ?? client.blame({ signal })
   const nodes = flags.get('compare')
   if (nodes)
     return client.compare(nodes, { signal }).catch((error: unknown) => {
@@ -89,7 +115,27 @@ async function ask({ client }: Target, flags: CommandLine['flags'], { signal }: 
 
 function shown(answer: Answer, style: Style): Shown {
   if ('entries' in answer) return historyText(answer.entries, style)
-  return 'keys' in answer ? differencesText(answer, style) : tomlText(answer.config, style)
+  if ('complete' in answer) return blameText(answer, style)
+  return 'nodes' in answer ? differencesText(answer, style) : tomlText(answer.config, style)
+}
+
+/** The settings, those that changed last first: when, the errors per hour before and after, and who has another value. */
+function blameText({ keys }: ConfigBlame, style: Style): Shown {
+  const { paint } = style
+  return joined(
+    keys.map(({ key, value, changed, before, errors, others = [] }) => {
+      const when = changed === null ? show`` : show`${paint.bold(shownTime(changed, style))}  `
+      const was = changed === null ? show`` : show`, was ${valueText(before, style)}`
+      const rates = errors
+        ? show`, errors per hour ${cleanName(errors.before, style)} -> ${cleanName(errors.after, style)}`
+        : show``
+      const lines = others.map(
+        ({ value, nodes }) =>
+          show`  ${valueText(value, style)}  ${paint.dim(cleanName(nodes.join(' '), style))}\n`,
+      )
+      return show`${when}${paint.key(cleanName(key, style))}: ${valueText(value, style)}${paint.dim(show`${was}${rates}`)}\n${joined(lines)}`
+    }),
+  )
 }
 
 function differencesText({ keys }: Comparison, style: Style): Shown {

@@ -266,6 +266,7 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
     ],
     ['history of a configuration', ['routes-config-history.js']],
     ['what is different', ['routes-compare-compare.js', 'routes-compare-config.js']],
+    ['incident, blame', ['incident-incident.js', 'blame-blame.js']],
     ['join', ['log-joined-log.js', 'log-joined-tracker.js', 'log-joined-groups.js']],
     [
       'metrics, readiness, tokens',

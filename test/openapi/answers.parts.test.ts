@@ -213,7 +213,11 @@ const SCENARIOS: [Partial<AppOptions>, Asked[]][] = [
   ),
 ]
 
-const NODES = [{ path: '/api/v1/nodes' }, { path: '/api/v1/config/compare?node=db-*' }]
+const NODES = [
+  { path: '/api/v1/nodes' },
+  { path: '/api/v1/config/blame?node=db-1' },
+  { path: '/api/v1/config/compare?node=db-*' },
+]
 
 /** Requests, each set to a fleet with these options. */
 const FLEETS: [Partial<FleetOptions>, Asked[]][] = [

@@ -4,7 +4,7 @@ import type { Parameter } from './row.ts'
 export const FLEET_PARAMETERS = [
   {
     name: 'node',
-    on: ['list', 'view', 'histogram', 'fields', 'groups', 'difference'],
+    on: ['list', 'view', 'histogram', 'fields', 'groups', 'difference', 'blame'],
     role: 'log',
     type: 'text',
     maxLength: 128,

@@ -3,6 +3,7 @@ export type Resource =
   | 'config'
   | 'history'
   | 'compare'
+  | 'blame'
   | 'list'
   | 'view'
   | 'histogram'
