@@ -132,12 +132,14 @@ function isTooBusy({ status, text, headers }: Answer): boolean {
 
 async function askOnce(
   world: World,
-  { app, root }: Service,
+  { app, root, headers: own }: Service,
   path: string,
   headers: Record<string, string>,
 ): Promise<Answer> {
   const from = world.kernel.elapsed()
-  const response = await app.fetch(new Request(`http://node${root}${path}`, { headers }))
+  const response = await app.fetch(
+    new Request(`http://node${root}${path}`, { headers: { ...own, ...headers } }),
+  )
   let text = ''
   let cut: string | null = null
   const decoder = new TextDecoder()

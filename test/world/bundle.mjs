@@ -74,6 +74,7 @@ export async function bundle(edits = []) {
         transform: {
           inject: {
             DecompressionStream: [at('test/world/bucket/decompression.ts'), 'SynchronousDecompression'],
+            crypto: [at('test/world/kernel/crypto.ts'), 'synchronousCrypto'],
           },
         },
         output: { format: 'es', codeSplitting: false, entryFileNames: 'world.mjs' },

@@ -17,6 +17,10 @@ export interface LogSettings {
   /** Whether a rotated file is compressed: when it is made, at the next rotation, or never. */
   compress: 'at-once' | 'later' | 'never'
   crlf: boolean
+  /** Whether the numbers of rotated files rise, as with Log4j: the highest is the newest. @default false */
+  rising?: boolean
+  /** Whether some records have a byte that is not UTF-8. @default false */
+  broken?: boolean
 }
 
 export const LEVELS = ['debug', 'info', 'warn', 'error'] as const
@@ -28,7 +32,7 @@ export function drawLogs(random: Random): LogSettings[] {
   const count = random.small(1, 3)
   return NAMES.slice(0, count).map((name) => {
     const stream = random.split(name)
-    return {
+    const settings: LogSettings = {
       name,
       format: stream.pick(FORMATS),
       rotation: stream.pick(ROTATIONS),
@@ -36,6 +40,9 @@ export function drawLogs(random: Random): LogSettings[] {
       compress: stream.pick(['never', 'at-once', 'later']),
       crlf: stream.chance(0.15),
     }
+    const isNumbered = settings.rotation === 'numbers' || settings.rotation === 'copytruncate'
+    const rising = stream.chance(0.3) && isNumbered
+    return { ...settings, rising, broken: stream.chance(0.15) }
   })
 }
 
@@ -124,6 +131,31 @@ export class Log {
   rotatedIn(from: number, to: number): boolean {
     return this.rotations.some((rotation) => rotation.from <= to && rotation.to >= from)
   }
+}
+
+/** The numbered files of a log, the highest number first. */
+export function numbered(
+  names: readonly string[],
+  log: string,
+): { name: string; number: number; isPacked: boolean }[] {
+  return names
+    .flatMap((name) => {
+      const [, number, packed] = name.startsWith(`${log}.`)
+        ? (/^\.(\d+)(\.gz)?$/.exec(name.slice(log.length)) ?? [])
+        : []
+      return number === undefined ? [] : [{ name, number: Number(number), isPacked: packed !== undefined }]
+    })
+    .sort((a, b) => b.number - a.number)
+}
+
+/** Bytes of a text as it is written: for each U+FFFD, which readers show for it, one that is not UTF-8. */
+export function bytesOf(text: string): Uint8Array {
+  const encoder = new TextEncoder()
+  const [first = '', ...others] = text.split('\uFFFD')
+  return new Uint8Array([
+    ...encoder.encode(first),
+    ...others.flatMap((part) => [0xff, ...encoder.encode(part)]),
+  ])
 }
 
 /** The lines of a record as a program writes them. */

@@ -1,7 +1,6 @@
 import { gunzipSync } from 'fflate'
-import { numbered } from './actors/rotator.ts'
 import type { Disk } from './disk/disk.ts'
-import { LEVELS, type Level, type Log } from './logs.ts'
+import { LEVELS, type Level, type Log, numbered } from './logs.ts'
 
 /** A record as the plainest reader finds it. */
 export interface Found {
@@ -97,7 +96,7 @@ export interface Files {
 }
 
 /** The files of a log on the disk. */
-export function onDisk(disk: Disk, { name }: Log): Files {
+export function onDisk(disk: Disk, { name, settings }: Log): Files {
   return {
     own: name,
     names() {
@@ -106,7 +105,8 @@ export function onDisk(disk: Disk, { name }: Log): Files {
         new RegExp(`^${name.replace('.', '\\.')}-\\d+(\\.gz)?$`).test(other),
       )
       const base = all.includes(name) ? [name] : []
-      return [...dated.sort(), ...numbered(all, name).map((file) => file.name), ...base]
+      const falling = numbered(all, name).map((file) => file.name)
+      return [...dated.sort(), ...(settings.rising ? falling.reverse() : falling), ...base]
     },
     textOf(file) {
       const bytes = disk.bytesOf(file)!

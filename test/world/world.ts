@@ -32,6 +32,8 @@ export interface Service {
   filesOf(log: Log): Files
   /** Notes that it may always have. */
   mayNote?: readonly string[]
+  /** Of every request, such as a token. */
+  headers?: Record<string, string>
 }
 
 /** A world while it happens: what actors act on and rules look at. */
@@ -57,7 +59,9 @@ export class World {
   readonly closers: (() => Promise<void> | void)[] = []
   /** What actors keep between their steps, by `step.by`. */
   readonly states = new Map<string, unknown>()
-  readonly #shared: Shared
+  readonly #options: AppOptions
+  /** What each app holds of its process. */
+  readonly #shared: Shared[] = []
   #changing = 0
   #still = 0
   #wakers: (() => void)[] = []
@@ -71,7 +75,7 @@ export class World {
     this.disk = new Disk(now, { tick: settings.tick, reusesInodes: settings.reusesInodes })
     this.bucket = new Bucket(this.kernel, this.random.split('bucket'))
     this.logs = settings.logs.map((log, index) => new Log(log, index))
-    const options: AppOptions = {
+    this.#options = {
       logs: diskStore(this.kernel, this.disk, this.random.split('disk'), settings),
       config: '',
       loki,
@@ -79,9 +83,21 @@ export class World {
       onError: (error) => this.reported.push(String(error)),
       clock: this.kernel,
     }
-    this.#shared = sharedOf(options)
-    this.app = createApp(options, this.#shared)
+    this.app = this.#appOf(this.#options)
     this.node = { app: this.app, root: '', filesOf: (log) => onDisk(this.disk, log) }
+  }
+
+  #appOf(options: AppOptions): Hono {
+    const shared = sharedOf(options)
+    this.#shared.push(shared)
+    return createApp(options, shared)
+  }
+
+  /** The node as a token sees it that may read one log and its rotated files only. */
+  guarded({ name }: Log): Service {
+    const tokens = [{ name: 'reader', token: 'secret', files: [`${name}*`] }]
+    const app = this.#appOf({ ...this.#options, tokens: () => tokens })
+    return { ...this.node, app, headers: { Authorization: 'Bearer secret' } }
   }
 
   /** The fleet of all homes in the bucket, with nothing in its memory. */
@@ -96,16 +112,17 @@ export class World {
     })
   }
 
-  /** What the app holds of its process. */
+  /** What the apps hold of their process. */
   held(): { memory: number; scans: number; archives: number; following: number } {
-    const { memory, scans, archives, count } = this.#shared.limits
+    const held = { memory: 0, scans: 0, archives: 0, following: 0 }
     const sum = ({ running, waiting }: { running: number; waiting: number }) => running + waiting
-    return {
-      memory: memory.used,
-      scans: sum(scans.load),
-      archives: sum(archives.load),
-      following: count.following,
+    for (const { limits } of this.#shared) {
+      held.memory += limits.memory.used
+      held.scans += sum(limits.scans.load)
+      held.archives += sum(limits.archives.load)
+      held.following += limits.count.following
     }
+    return held
   }
 
   log(name: string): Log {

@@ -1,8 +1,10 @@
 import { gunzipSync, gzipSync } from 'fflate'
 import type { Random } from '../kernel/random.ts'
-import type { Log } from '../logs.ts'
+import { type Log, numbered } from '../logs.ts'
+import { onDisk } from '../reference.ts'
 import type { World } from '../world.ts'
 import type { Actor } from './actor.ts'
+import { append } from './append.ts'
 
 /** What rotates the files of a log: one for each log that is rotated. */
 export const rotator: Actor = {
@@ -12,6 +14,11 @@ export const rotator: Actor = {
       if (rotation === 'none') continue
       const own = random.split(name)
       for (let count = own.small(0, 8); count > 0; count--) add(name, 'rotate', moment(own))
+      const age = random.split(`${name} age`)
+      for (let count = age.chance(0.2) ? age.small(1, 3) : 0; count > 0; count--)
+        add(name, 'delete', moment(age))
+      const over = random.split(`${name} over`)
+      if (over.chance(0.1)) add(name, 'replace', moment(over))
     }
   },
   async act(world, step) {
@@ -20,25 +27,13 @@ export const rotator: Actor = {
     const random = world.randomOf(step)
     const span = { from: world.kernel.elapsed(), to: Number.POSITIVE_INFINITY }
     log.rotations.push(span)
-    if (log.settings.rotation === 'dated') await rotateByDate(world, log, random)
+    if (step.does === 'delete') deleteOldest(world, log)
+    else if (step.does === 'replace') await replace(world, log)
+    else if (log.settings.rotation === 'dated') await rotateByDate(world, log, random)
+    else if (log.settings.rising) await rotateUp(world, log, random)
     else await rotateByNumber(world, log, random)
     span.to = world.kernel.elapsed()
   },
-}
-
-/** The numbered files of a log, the highest number first. */
-export function numbered(
-  names: readonly string[],
-  log: string,
-): { name: string; number: number; isPacked: boolean }[] {
-  return names
-    .flatMap((name) => {
-      const [, number, packed] = name.startsWith(`${log}.`)
-        ? (/^\.(\d+)(\.gz)?$/.exec(name.slice(log.length)) ?? [])
-        : []
-      return number === undefined ? [] : [{ name, number: Number(number), isPacked: packed !== undefined }]
-    })
-    .sort((a, b) => b.number - a.number)
 }
 
 /** logrotate's way: every file moves up by one; the last one goes. */
@@ -59,6 +54,42 @@ async function rotateByNumber(world: World, log: Log, random: Random): Promise<v
   }
   if (compress === 'at-once') await pack(world, first, random)
   if (compress === 'later' && disk.bytesOf(`${log.name}.2`)) await pack(world, `${log.name}.2`, random)
+}
+
+/** Log4j's way: the next file has the next number, and no file moves. */
+async function rotateUp(world: World, log: Log, random: Random): Promise<void> {
+  const { disk } = world
+  const { keep, compress, rotation } = log.settings
+  const rotated = numbered(disk.all, log.name)
+  const to = `${log.name}.${(rotated[0]?.number ?? 0) + 1}`
+  if (rotation === 'copytruncate') await copyAndTruncate(world, log, to, random)
+  else {
+    disk.rename(log.name, to)
+    world.note(`${log.name} → ${to}`)
+    await reopen(world, log, random)
+  }
+  if (compress === 'at-once') await pack(world, to, random)
+  const [before] = rotated
+  if (compress === 'later' && before && !before.isPacked) await pack(world, before.name, random)
+  for (const { name } of numbered(disk.all, log.name).slice(keep)) remove(world, log, name)
+}
+
+/** The oldest file is deleted by its age. */
+function deleteOldest(world: World, log: Log): void {
+  const [oldest] = onDisk(world.disk, log).names()
+  if (oldest !== undefined && oldest !== log.name) remove(world, log, oldest)
+}
+
+/** An empty file takes the name of the log: what was in the old one is lost. */
+async function replace(world: World, log: Log): Promise<void> {
+  const { disk } = world
+  while (log.isMidLine) await world.kernel.sleep(1)
+  for (const record of log.recordsIn(new TextDecoder().decode(disk.bytesOf(log.name)!))) record.lost = true
+  log.handle?.close()
+  const fresh = `.${log.name}.new`
+  log.handle = disk.openToWrite(fresh)
+  disk.rename(fresh, log.name)
+  world.note(`${fresh} → ${log.name}`)
 }
 
 /** `broker.log-1794708600`, with the second of the rotation. */
@@ -93,7 +124,7 @@ async function copyAndTruncate(world: World, log: Log, to: string, random: Rando
     const piece = source.read(at, random.between(1, 4_000))
     // Whole lines only: half a line in the copy would be a line that was never written.
     if (piece.length === 0 && !log.isMidLine) break
-    if (piece.length > 0) copy.append(piece)
+    await append(world, copy, piece)
     at += piece.length
     const isSlow = random.chance(0.3)
     if (isSlow || piece.length === 0) await kernel.sleep(0.1 + random.small(0, 20))
@@ -122,7 +153,7 @@ async function pack(world: World, name: string, random: Random): Promise<void> {
   const archive = disk.openToWrite(`${name}.gz`)
   for (let at = 0; at < packed.length; ) {
     const length = random.between(1, packed.length - at)
-    archive.append(packed.subarray(at, at + length))
+    await append(world, archive, packed.subarray(at, at + length))
     at += length
     await kernel.sleep(random.small(0, 100))
   }

@@ -8,6 +8,8 @@ interface Trouble extends Step {
   by_ms: number
   /** Which part of the calls fails, from 0 to 1. */
   part: number
+  /** Bytes that still fit. */
+  left: number
 }
 
 /** What goes wrong with the disk and the clock. Trouble of the bucket belongs to the actors that use it. */
@@ -26,11 +28,14 @@ export const trouble: Actor = {
         for: flaky.small(100, 20_000),
         part: flaky.pick([0.05, 0.3]),
       })
+    const full = random.split('full')
+    if (full.chance(0.08))
+      add('full', 'fill', moment(full), { for: full.small(10, 5_000), left: full.small(0, 2_000) })
     const clock = random.split('clock')
     if (clock.chance(0.2)) add('clock', 'step', moment(clock), { by_ms: clock.small(10, 3_600_000) })
   },
   async act(world, step) {
-    const { for: ms, by_ms: by, part } = step as Trouble
+    const { for: ms, by_ms: by, part, left } = step as Trouble
     const name = step.by.split(' ')[1]!
     if (step.does === 'step') return world.kernel.step(by)
     if (step.does === 'fail')
@@ -38,6 +43,13 @@ export const trouble: Actor = {
         world.disk.failing = part
         return () => {
           world.disk.failing = 0
+        }
+      })
+    if (step.does === 'fill')
+      return world.trouble('the disk is full', ms, () => {
+        world.disk.capacity = world.disk.used + left
+        return () => {
+          world.disk.capacity = Number.POSITIVE_INFINITY
         }
       })
     if (step.does === 'deny')

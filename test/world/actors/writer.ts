@@ -1,8 +1,10 @@
 import type { Random } from '../kernel/random.ts'
-import { LEVELS, type Log, linesOf } from '../logs.ts'
+import { KNOWN } from '../known.ts'
+import { bytesOf, LEVELS, type Log, linesOf } from '../logs.ts'
 import type { Step } from '../plan.ts'
 import type { World } from '../world.ts'
 import type { Actor } from './actor.ts'
+import { append } from './append.ts'
 
 /** `count` records, each in so many `pieces`, with a stack trace of `trace` lines where `traced` says so. */
 interface Write extends Step {
@@ -31,11 +33,13 @@ const WORDS = [
   '📦',
 ]
 
+const BROKEN_WORDS = [...WORDS, 'M\uFFFDller']
+
 /** A program that writes a log: one for each log. */
 export const writer: Actor = {
   changes: true,
   plan({ random, settings, add, moment }) {
-    for (const { name } of settings.logs) {
+    for (const { name, rising } of settings.logs) {
       const own = random.split(name)
       for (let i = own.small(2, 25); i > 0; i--)
         add(name, 'write', moment(own), {
@@ -44,6 +48,7 @@ export const writer: Actor = {
           trace: own.chance(0.3) ? own.small(1, 5) : 0,
           longest: own.chance(0.03) ? 2_000 : 60,
         })
+      if (KNOWN.noSteppedRising && rising) continue
       const clock = random.split(`${name} clock`)
       for (let i = clock.chance(0.3) ? clock.small(1, 4) : 0; i > 0; i--)
         add(name, 'step', moment(clock), { ms: clock.pick(STEPS) * (clock.chance(0.75) ? -1 : 1) })
@@ -55,7 +60,7 @@ export const writer: Actor = {
     const { count, pieces, trace, longest } = step as Write
     const random = world.randomOf(step)
     for (let i = 0; i < count; i++) {
-      const words = wordsOf(random, longest)
+      const words = wordsOf(random, longest, log.settings.broken ? BROKEN_WORDS : WORDS)
       const level = random.pick(LEVELS)
       const time = world.kernel.now() + log.shift
       const { format, crlf } = log.settings
@@ -87,19 +92,20 @@ interface Pieces {
 async function writeLine(world: World, log: Log, { text, pieces }: Pieces, random: Random): Promise<void> {
   log.handle ??= world.disk.openToWrite(log.name)
   const { handle } = log
-  const bytes = new TextEncoder().encode(text)
+  const bytes = bytesOf(text)
   log.isMidLine = true
   for (let at = 0, left = pieces; at < bytes.length; left--) {
     const length = left <= 1 ? bytes.length - at : random.between(1, bytes.length - at)
-    at += handle.append(bytes.subarray(at, at + length))
+    await append(world, handle, bytes.subarray(at, at + length))
+    at += length
     if (at < bytes.length) await world.kernel.sleep(random.small(0, 400))
   }
   log.isMidLine = false
   if (log.formed?.inode !== handle.inode) log.formed = { inode: handle.inode, at: world.kernel.elapsed() }
 }
 
-function wordsOf(random: Random, longest: number): string {
-  let words = random.pick(WORDS)
-  for (const length = random.small(5, longest); words.length < length; ) words += ` ${random.pick(WORDS)}`
+function wordsOf(random: Random, longest: number, from: readonly string[]): string {
+  let words = random.pick(from)
+  for (const length = random.small(5, longest); words.length < length; ) words += ` ${random.pick(from)}`
   return words
 }

@@ -1,5 +1,5 @@
 import { type Answer, linkOf } from '../ask.ts'
-import { LEVELS } from '../logs.ts'
+import { bytesOf, LEVELS } from '../logs.ts'
 import { type Comparison, compareTexts, type Kind } from './comparison.ts'
 
 /** The last lines of the log as they are. */
@@ -63,7 +63,7 @@ const whole: Kind = async ({ chosen, question, get, differs }) => {
 const download =
   (isPart: boolean): Kind =>
   async ({ log, reference, lines, get, differs }) => {
-    const bytes = new TextEncoder().encode(reference.text(false)!)
+    const bytes = bytesOf(reference.text(false)!)
     const from = Math.min(lines * 7, bytes.length - 1)
     const to = Math.min(from + lines * lines, bytes.length)
     if (isPart && from < 0) return
@@ -97,7 +97,7 @@ const tail: Kind = async ({ log, reference, query, lines, get, differs }) => {
 }
 
 function sizeOf(text: string): number {
-  return new TextEncoder().encode(text).length
+  return bytesOf(text).length
 }
 
 interface Chart {

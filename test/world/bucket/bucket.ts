@@ -22,6 +22,8 @@ export interface Trouble {
   kinds: readonly BucketFault[]
   /** From 0 to 1. */
   part: number
+  /** Only requests whose address has this text. @default all */
+  about?: string
 }
 
 /**
@@ -74,7 +76,7 @@ export class Bucket {
     const method = init.method ?? 'GET'
     const shown = `${method} ${decodeURIComponent(url.pathname.slice(1))}${url.searchParams.has('list-type') ? '?list' : ''}`
     const stream = this.#streamOf(`${who} ${shown}`)
-    const fault = this.#faultOf(stream)
+    const fault = this.#faultOf(stream, decodeURIComponent(url.href))
     const signal = init.signal ?? undefined
     const label = `${who} ${shown}`
     const travel = () => 0.05 + this.slowest * 0.5 * stream.fraction() ** 2
@@ -136,8 +138,9 @@ export class Bucket {
     )
   }
 
-  #faultOf(stream: Random): BucketFault | null {
-    for (const { kinds, part } of this.troubles) if (stream.chance(part)) return stream.pick(kinds)
+  #faultOf(stream: Random, address: string): BucketFault | null {
+    for (const { kinds, part, about = '' } of this.troubles)
+      if (address.includes(about) && stream.chance(part)) return stream.pick(kinds)
     return null
   }
 

@@ -85,6 +85,11 @@ export class Disk {
     return () => void this.#watchers.delete(changed)
   }
 
+  /** Bytes of all files. */
+  get used(): number {
+    return this.#used
+  }
+
   get watchers(): number {
     return this.#watchers.size
   }

@@ -100,7 +100,9 @@ function keptBy(world: World, { runs, running }: Shipping): (record: Written) =>
 /** `--verify` against the plainest comparison: a file is in the bucket if a whole life has its text. */
 async function checkVerify(world: World, shipping: Shipping, when: string): Promise<void> {
   const expected = world.logs.flatMap((log) => {
-    const lives = livesIn(world.bucket, HOME, log.name).filter((life) => !life.hasHole && !life.beginsLate)
+    const lives = livesIn(world.bucket, HOME, log.name).filter(
+      ({ hasHole, beginsLate, fault }) => !hasHole && !beginsLate && fault === null,
+    )
     const texts = new Set(lives.map(({ text }) => text))
     const reference = new Reference(onDisk(world.disk, log))
     return reference.family().filter((name) => {
@@ -114,15 +116,21 @@ async function checkVerify(world: World, shipping: Shipping, when: string): Prom
     world.break('--verify is right', `${when} it finds ${JSON.stringify(found)}, and not ${expected}`)
 }
 
-/** A segment of a life is gone, and then there again. */
+/** What begins at one place of a life is gone, or has another text, as its name says; and then it is there again. */
 async function checkDamage(world: World, shipping: Shipping): Promise<void> {
   const { objects } = world.bucket
+  const random = world.random.split('damage')
   const keys = [...objects.keys()].filter((key) => key.includes('/segments/') && key.endsWith('.gz'))
   if (keys.length === 0) return
-  const [, start] = /^(.*\/\d{15})-/.exec(world.random.split('damage').pick(keys))!
+  const [, start] = /^(.*\/\d{15})-/.exec(random.pick(keys))!
   const gone = [...objects].filter(([key]) => key.startsWith(`${start}-`))
   for (const [key] of gone) objects.delete(key)
   await checkVerify(world, shipping, `without ${start}`)
+  const [key, object] = random.pick(gone)
+  const forged = key.replace(/[\da-f](?=\.(?:log|part)\.gz$)/, (digit) => (digit === '0' ? '1' : '0'))
+  objects.set(forged, object)
+  await checkVerify(world, shipping, `with ${forged}`)
+  objects.delete(forged)
   for (const [key, object] of gone) objects.set(key, object)
 }
 
