@@ -1,4 +1,5 @@
 // What is loaded on first use, as one chunk: shared words compress better than several small ones.
+export { Blame } from './config/blame.tsx'
 export { Compare } from './config/compare.tsx'
 export { History } from './config/history.tsx'
 export { ChangeNote, Marks } from './config/marks.tsx'

@@ -139,6 +139,21 @@ describePage(
       await page.context().close()
     })
 
+    it('says beside each line when it changed, the errors around that, and who differs', async () => {
+      const page = await open('nodes/db-4/')
+      await page.getByRole('button', { name: 'Blame' }).click()
+      const line = page.locator('.tl').filter({ hasText: 'max-workers' })
+      await line
+        .locator('.beside')
+        .filter({ hasText: /ago, was 30/ })
+        .waitFor()
+      expect(await line.locator('.beside').textContent()).toMatch(/0 → 150 errors\/h.*30 on 5 nodes/)
+      expect(await findings(page)).toEqual([])
+      await page.getByRole('button', { name: 'Blame' }).click()
+      await line.locator('.beside').waitFor({ state: 'detached' })
+      await page.context().close()
+    })
+
     it('compares the nodes of a fleet, marks the odd one, and hides what differs on purpose', async () => {
       const page = await open('')
       const badge = page.locator('.fleet .badge')

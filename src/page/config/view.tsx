@@ -7,15 +7,17 @@ import { literal } from '../ui/format.ts'
 import { Icon } from '../ui/icons.tsx'
 import { type Section, sections, type Token } from './toml.ts'
 
-interface Props {
+export interface ConfigProps {
   text: string
   title?: string
+  /** What is known about a setting, shown beside its line. */
+  beside?: (key: string) => ComponentChildren
   say: (message: string) => void
   children?: ComponentChildren
 }
 
 /** The configuration: coloured, foldable by table, searchable. */
-export function ConfigView({ text, title = 'Configuration', say, children }: Props) {
+export function ConfigView({ text, title = 'Configuration', say, beside, children }: ConfigProps) {
   const parts = useMemo(() => sections(text), [text])
   const [folded, setFolded] = useState<ReadonlySet<number>>(new Set())
   const [find, setFind] = useState('')
@@ -65,6 +67,7 @@ export function ConfigView({ text, title = 'Configuration', say, children }: Pro
               key={index}
               part={part}
               pattern={pattern}
+              {...(beside && { beside })}
               folded={folded.has(index) && pattern === null}
               toggle={() => toggle(index)}
             />
@@ -75,8 +78,20 @@ export function ConfigView({ text, title = 'Configuration', say, children }: Pro
   )
 }
 
-function Part(props: { part: Section; pattern: RegExp | null; folded: boolean; toggle: () => void }) {
-  const { part, pattern, folded } = props
+interface PartProps extends Pick<ConfigProps, 'beside'> {
+  part: Section
+  pattern: RegExp | null
+  folded: boolean
+  toggle: () => void
+}
+
+function Part(props: PartProps) {
+  const { part, pattern, folded, beside } = props
+  const besideLine = ([first, second]: Token[]) => {
+    const key = first?.kind === 'key' ? first : second?.kind === 'key' ? second : undefined
+    const name = [part.name, key?.text].filter(Boolean).join('.')
+    return key === undefined ? null : <span class="beside">{beside!(name)}</span>
+  }
   const header = part.lines.findIndex((line) => line.tokens[0]?.kind === 'table')
   const shown = folded ? part.lines.filter((_, index) => index === header) : part.lines
   return (
@@ -100,6 +115,7 @@ function Part(props: { part: Section; pattern: RegExp | null; folded: boolean; t
             ))}
             {folded && <span class="dim"> … {part.lines.length - 1} lines</span>}
           </code>
+          {beside !== undefined && !folded && besideLine(line.tokens)}
         </div>
       ))}
     </div>

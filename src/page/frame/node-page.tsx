@@ -18,6 +18,7 @@ import { useFiles } from './use-files.ts'
 import { useAnswer } from './use-fresh.ts'
 import { useLook } from './use-look.ts'
 
+const Blame = later(() => import('../parts.ts').then((parts) => parts.Blame))
 const History = later(() => import('../parts.ts').then((parts) => parts.History))
 
 /** A node: its logs, and the chosen log or the configuration. `own` is its id in its fleet, or null. */
@@ -33,6 +34,8 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
   )
   const listed = useFiles(client, isMerged(look) ? null : look.file, asking)
   const { files } = listed
+  const [blamed, setBlamed] = useState(false)
+  const Config = (blamed ? Blame : ConfigView) as typeof Blame
   const [logError, setLogError] = useState<Error | null>(null)
   useEffect(() => {
     document.title = [titleOf(look), node?.node.hostName, 'nodestate'].filter(Boolean).join(' · ')
@@ -137,7 +140,15 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
               node !== null && (
                 <>
                   <NodeFacts config={node} />
-                  <ConfigView text={node.config} say={say}>
+                  <Config client={client} own={fleetSize > 1 ? own : null} text={node.config} say={say}>
+                    <Button
+                      class="small"
+                      aria-pressed={blamed}
+                      title="When each line changed, the errors around that, and which nodes differ"
+                      onClick={() => setBlamed(!blamed)}
+                    >
+                      Blame
+                    </Button>
                     <Button icon="clock" class="small" onClick={() => showHistory('all')}>
                       History
                     </Button>
@@ -146,7 +157,7 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
                         Compare
                       </a>
                     )}
-                  </ConfigView>
+                  </Config>
                 </>
               )
             )}

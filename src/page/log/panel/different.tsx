@@ -181,7 +181,7 @@ function Finding({ log, finding, answer }: FindingProps) {
       {example !== undefined && <span class="dim example">{example}</span>}
       <span class="dim">
         {answer.notes.includes('sampled') && finding.kind !== 'config' ? 'About ' : ''}
-        {figuresText(finding, times)}
+        {figuresText(finding, times, answer)}
       </span>
       {where !== '' && <span class="dim where">{where}</span>}
     </>

@@ -91,14 +91,22 @@ export function timesOf({ count, base }: LogFinding, { range, base: other }: Log
   return count / Math.max(1, range.to - range.from) / (base / Math.max(1, other.to - other.from))
 }
 
-/** `540 now, 41 before, 13× as often`. Between nodes, where `times` is null, before is elsewhere. */
-export function figuresText({ kind, count: now, base }: LogFinding, times: number | null): string {
+/** `540 now, 41 before, 13× as often`, with rates where the periods differ in length. Between nodes, before is elsewhere. */
+export function figuresText(finding: LogFinding, times: number | null, answer: LogComparison): string {
+  const { kind, count: now, base } = finding
   if (times === null) return kind === 'config' ? '' : `${count(now)} here, ${count(base)} elsewhere`
   if (kind === 'config') return counted(now + base, 'change')
   const factor = times > 1 ? times : 1 / times
   const figure = factor < 10 ? factor.toFixed(1) : count(Math.round(factor))
-  const rate = now * base > 0 && factor >= 1.5 ? `, ${figure}× as ${times > 1 ? 'often' : 'rare'}` : ''
-  return `${count(now)} now, ${count(base)} before${rate}`
+  const often = now * base > 0 && factor >= 1.5 ? `, ${figure}× as ${times > 1 ? 'often' : 'rare'}` : ''
+  const [range, other] = [answer.range, answer.base].map(({ from, to }) => (to - from) / 60_000) as [
+    number,
+    number,
+  ]
+  const isUneven = now * base > 0 && Math.abs(range - other) > other / 10
+  const rate = (value: number, minutes: number) =>
+    isUneven ? ` (${Number((value / minutes).toPrecision(2))}/min)` : ''
+  return `${count(now)} now${rate(now, range)}, ${count(base)} before${rate(base, other)}${often}`
 }
 
 function iso(ms: number): string {

@@ -80,9 +80,12 @@ describe('a finding', () => {
     const times = timesOf(FINDING, answer)
     expect(times).toBeCloseTo(12)
     expect(kindText(FINDING, times)).toBe('Message more often')
-    expect(figuresText(FINDING, times)).toBe('40 now, 20 before, 12× as often')
-    expect(figuresText({ ...FINDING, count: 1 }, timesOf({ ...FINDING, count: 1 }, answer))).toBe(
-      '1 now, 20 before, 3.3× as rare',
+    expect(figuresText(FINDING, times, answer)).toBe('40 now (4/min), 20 before (0.33/min), 12× as often')
+    const even = { ...answer, base: answer.range }
+    expect(figuresText(FINDING, timesOf(FINDING, even), even)).toBe('40 now, 20 before, 2.0× as often')
+    const rare = { ...FINDING, count: 1 }
+    expect(figuresText(rare, timesOf(rare, answer), answer)).toBe(
+      '1 now (0.1/min), 20 before (0.33/min), 3.3× as rare',
     )
   })
 
