@@ -46,7 +46,7 @@ export function FleetPage({ page, error }: { page: PageProps; error: Error | nul
                 compare={(compare) => go({ ...NOTHING, compare })}
                 read={(ids) => go(carryTo(NOTHING, ['*'], { nodes: ids }))}
               />
-              <div class="fleet">
+              <div class="below">
                 <SavedLinks isFleet={true} />
               </div>
             </>
