@@ -10,6 +10,7 @@ const PARTS = 'test/**/*.parts.test.ts'
  */
 const LONG = [
   'test/page/**/*.parts.test.ts',
+  'test/routes/view/csv.parts.test.ts',
   'test/ship/*.parts.test.ts',
   'test/log/follow/*.parts.test.ts',
   'test/deploy/*.parts.test.ts',

@@ -17,7 +17,7 @@ export interface Span {
 
 /** What must be found: kind and what, with its exact counts. */
 export interface Expected {
-  kind: 'pattern' | 'field' | 'level' | 'silent'
+  kind: 'pattern' | 'field' | 'level' | 'silent' | 'config'
   what: string
   count: number
   base: number
@@ -43,7 +43,14 @@ function counted(
  */
 export function expectedDifferences(records: readonly MadeRecord[], range: Span, base: Span): Expected[] {
   const all = { range: records.filter(inside(range)), base: records.filter(inside(base)) }
-  const long = (range.to - range.from) / (base.to - base.from)
+  return expectedBetween(all, (range.to - range.from) / (base.to - base.from))
+}
+
+/** The same between any two sides, of which the range is `long` times as large: on other nodes, one of so many. */
+export function expectedBetween(
+  all: { range: readonly MadeRecord[]; base: readonly MadeRecord[] },
+  long: number,
+): Expected[] {
   const silent = counted(all.base, ({ file }) => [file])
   const heard = counted(all.range, ({ file }) => [file])
   const gone = new Set(
@@ -89,6 +96,26 @@ export function expectedDifferences(records: readonly MadeRecord[], range: Span,
   for (const one of each(values, isPlain))
     if (Math.abs(one.now / many - one.before / few) >= 0.33) found.push({ kind: 'field', ...one.shown })
   return found
+}
+
+/** A version of a configuration, from `time` on. */
+export interface MadeVersion {
+  time: number
+  values: Record<string, number>
+}
+
+/** The settings that are not at the end of the range what they were at the start of the base, with their changes. */
+export function expectedKeys(versions: readonly MadeVersion[], range: Span, base: Span): Expected[] {
+  const at = (time: number) => versions.findLast((version) => version.time <= time)?.values ?? {}
+  const [before, after] = [at(base.from), at(range.to - 1)]
+  const changes = (what: string, { from, to }: Span) =>
+    versions.filter(
+      ({ time, values }, i) =>
+        i > 0 && time >= from && time < to && values[what] !== versions[i - 1]!.values[what],
+    ).length
+  return Object.keys(after)
+    .filter((what) => before[what] !== after[what])
+    .map((what) => ({ kind: 'config', what, count: changes(what, range), base: changes(what, base) }))
 }
 
 /** A record as a line of a node's log. */
