@@ -170,14 +170,13 @@ export class Following {
     this.#world.note(`${this.#who} gets ${name} ${data.join('')}`)
     const { file } = JSON.parse(data.join('') || '{}') as { file?: string }
     for (const [log, followed] of this.#followed)
-      if (!this.#isMerged || file === log) followed.event(name === 'rotated')
+      if (!this.#isMerged || (file && logOf(file) === log)) followed.event(name === 'rotated')
   }
 
   #line(text: string): void {
     // In a timeline, each line has the name of its log in front.
     const [, file, rest] = (this.#isMerged && /^([^\t]*)\t(.*)$/s.exec(text)) || []
-    // A log without a file of its own has the name of its newest one.
-    const name = file?.replace(/(\.log)[-.].*$/, '$1') ?? this.#logs[0]!.name
+    const name = file === undefined ? this.#logs[0]!.name : logOf(file)
     const followed = this.#followed.get(name)
     if (followed) followed.line(rest ?? text)
     else this.#world.break('a follower has each line once', `${this.#who} got a line of ${file}`)
@@ -187,4 +186,9 @@ export class Following {
   checkEnd(): void {
     if (this.#isOpen) for (const followed of this.#followed.values()) followed.checkEnd()
   }
+}
+
+/** A log without a file of its own has the name of its newest one. */
+function logOf(file: string): string {
+  return file.replace(/(\.log)[-.].*$/, '$1')
 }

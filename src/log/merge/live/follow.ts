@@ -100,7 +100,7 @@ class FollowedTimeline {
     const lanes = [...this.#lanes.values()]
     if (request.cursor === null && !request.first) {
       this.#opening = await this.#openAtEnd(lanes)
-      tell?.(this.#opening.missing)
+      tell?.([...this.#opening.missing, ...failedOf(lanes)])
       return this.#opening
     }
     this.#others = this.#unknownIn(request.cursor?.place.lanes ?? [])
@@ -109,17 +109,10 @@ class FollowedTimeline {
       if (!this.#others.has(nodeKey(node)))
         this.#others.set(nodeKey(node), { place: { kind: 'time', time }, behind: true })
     await each(lanes, OPENED_AT_ONCE, (lane) => lane.open())
-    const failed = lanes.filter(({ error }) => error !== null)
-    if (failed.length === lanes.length) throw worst(failed.map(({ error }) => error))
+    const failed = failedOf(lanes)
     const nodes = new Set(known.map(({ node }) => nodeKey(node)))
     const gone = [...this.#others].filter(([key]) => !nodes.has(key))
-    tell?.([
-      ...failed.map(({ source, error }) => ({
-        name: source.name,
-        error: isGone(error) ? new GoneError(laneKey(source)) : error,
-      })),
-      ...gone.map(([key, { name = '' }]) => ({ name, error: new GoneError(key) })),
-    ])
+    tell?.([...failed, ...gone.map(([key, { name = '' }]) => ({ name, error: new GoneError(key) }))])
     return null
   }
 
@@ -128,13 +121,16 @@ class FollowedTimeline {
     const { request, writer } = this.#follow
     for (let tries = 1; ; tries++) {
       await each(lanes, OPENED_AT_ONCE, async (lane) => lane.place ?? lane.open())
+      const failed = new Set(failedOf(lanes).map(({ name }) => name))
       const place = { time: this.#limits.clock.now(), lanes: this.#cursor().lanes }
       const asked = { ...request, cost: writer.cost, cursor: { place, direction: 'before' as const } }
-      const page = await mergePage(this.#sources, asked, this.#signal)
+      // Of a log without a place, an unfinished line would be read, too.
+      const opened = this.#sources.filter(({ name }) => !failed.has(name))
+      const page = await mergePage(opened, asked, this.#signal)
       const lost = lanes.filter(({ source }) => page.lost.includes(source))
       if (lost.length === 0 || tries >= TRIES) {
         this.#time = page.records.at(-1)?.placed ?? Number.NEGATIVE_INFINITY
-        for (const lane of lanes) lane.place ??= page.next.lanes.get(laneKey(lane.source))?.place ?? null
+        for (const lane of lanes) lane.place ??= { kind: 'time', time: place.time }
         this.#others = this.#unknownIn(page.next.lanes)
         return page
       }
@@ -338,4 +334,14 @@ class FollowedTimeline {
       await new Promise<void>((resolve) => clock.after(GATHER_MS, resolve))
     this.#isChanged = false
   }
+}
+
+/** The logs that cannot be opened, and why. Throws if there are no others. */
+function failedOf(lanes: readonly FollowedLane[]): Missing[] {
+  const failed = lanes.filter(({ error }) => error !== null)
+  if (failed.length === lanes.length) throw worst(failed.map(({ error }) => error))
+  return failed.map(({ source, error }) => ({
+    name: source.name,
+    error: isGone(error) ? new GoneError(laneKey(source)) : error,
+  }))
 }

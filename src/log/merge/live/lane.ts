@@ -213,11 +213,15 @@ export class FollowedLane {
 
   /** Follows the file that now stands for the log. */
   renew(source: Source): void {
-    const { file, name } = source
-    if (file === this.source.file && name === this.source.name) return
+    const { file, log } = source
+    const { file: known } = this.source
+    // What cannot be read may be read elsewhere, such as in the copy of a node.
+    if (this.error !== null) this.source = source
+    // While its files are moved, the newest may be a rotated one for a moment.
+    if (file === known || (known === log && file !== log)) return
     this.source = source
     // Until now it was a rotated file, while there was none under the log's own name.
-    if (file === source.log && this.#file !== file) this.#follower?.end()
+    if (file === log && this.#file !== file) this.#follower?.end()
   }
 
   /** Ends it for good. */
