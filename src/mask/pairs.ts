@@ -16,6 +16,8 @@ const PROSE =
 
 /** Signs that are looked at in one go. */
 const STRETCH = 256
+/** A value whose end is remembered, because many may begin inside of it. */
+const LONG = 1024
 /** Values of queries that end at the same place; beyond these, mask in case of doubt. */
 const MOST_ENDS = 64
 
@@ -40,6 +42,7 @@ export function findPairs(text: string, from: number, spans: Span[], setting: Se
     spans.push(span)
     done = Math.max(span.end, sign + 1)
   }
+  plain = NO_PLAIN
   return -1
 }
 
@@ -175,8 +178,19 @@ const CLOSING = /["'`](?=[\s,;)\]}]|$)/y
 /** What a plain value goes on with, whatever follows. A loop over characters takes ten times as long. */
 const PLAIN = /[^\0- &;,"'`]*/y
 
+/** The last plain value, from a place up to its end: one that begins inside of it has the same end. */
+let plain = { text: '', from: 0, end: 0 }
+const NO_PLAIN = plain
+
 /** A plain value ends at `&`, `;`, a blank, the quote around it, or a comma before the next pair. */
 function endOfPlain(text: string, from: number): number {
+  if (plain.text === text && from >= plain.from && from <= plain.end) return plain.end
+  const end = findEndOfPlain(text, from)
+  plain = end - from > LONG ? { text, from, end } : NO_PLAIN
+  return end
+}
+
+function findEndOfPlain(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     PLAIN.lastIndex = at
     PLAIN.test(text)

@@ -110,7 +110,7 @@ export function isSecretOption(text: string): boolean {
 
 /** Where the password begins in the argument after curl's `-u`: `user:password`. `1000:1000` is a user and a group. */
 export function passwordInUser(option: string, value: string): number | null {
-  if (!/^(?:-u|-U|--user|--proxy-user)$/.test(option) || /^\d+:\d+$/.test(value)) return null
+  if (option === '' || !/^(?:-u|-U|--user|--proxy-user)$/.test(option) || /^\d+:\d+$/.test(value)) return null
   const colon = value.indexOf(':')
   return colon > 0 && colon < value.length - 1 ? colon + 1 : null
 }

@@ -28,7 +28,10 @@ export function* redacting(toml: string): Generator<void, string> {
 
 /** The same in one go. */
 export function redact(toml: string): string {
-  const steps = redacting(toml)
+  return inOneGo(redacting(toml))
+}
+
+function inOneGo<T>(steps: Generator<void, T>): T {
   for (;;) {
     const { done, value } = steps.next()
     if (done) return value
@@ -44,7 +47,7 @@ export function redactText(text: string): string {
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const found = [...findTraces(masked, IN_VALUE), ...findTraces(masked, IN_COMMENT)]
     if (found.length === 0) break
-    masked = apply(masked, unite(found))
+    masked = inOneGo(apply(masked, unite(found)))
   }
   return masked
 }
@@ -54,6 +57,8 @@ const MAX_ROUNDS = 8
 const FAR = 4096
 /** Values or comments that are looked at in one go. */
 const STRETCH = 32
+/** Values that are masked, or parts that are put together, in one go. */
+const MANY = 2048
 /** Characters of a text that is searched in turns. */
 const LONG = 4096
 
@@ -97,6 +102,7 @@ function* redactOnce(toml: string, clean: Clean): Generator<void, { next: string
     else round.noteTraces(passage)
   }
   const { spans, read } = yield* findInComments(toml, comments, round.repeated)
+  yield* round.repeated.prepare()
   for (let i = 0; i < passages.length; i++) {
     if (i % STRETCH === 0) yield
     const repetitions: Span[] = []
@@ -104,7 +110,7 @@ function* redactOnce(toml: string, clean: Clean): Generator<void, { next: string
       at = round.repeated.find(passages[i]!, at, repetitions)
       if (at !== -1) yield
     }
-    const edited = round.mask(passages[i]!, repetitions, { spans, read })
+    const edited = yield* round.mask(passages[i]!, repetitions, { spans, read })
     if (edited === null || !round.isFinal) continue
     const left =
       edited.length > LONG ? yield* findTracesInTurns(edited, IN_VALUE) : findTraces(edited, IN_VALUE)
@@ -114,7 +120,7 @@ function* redactOnce(toml: string, clean: Clean): Generator<void, { next: string
   yield
   for (const span of unite(spans)) round.edits.push(span)
   yield
-  return { next: apply(toml, round.edits), isFinal: round.isFinal && spans.length === 0 }
+  return { next: yield* apply(toml, round.edits), isFinal: round.isFinal && spans.length === 0 }
 }
 
 function cleanFor({ inComment, table = '' }: Setting, clean: Clean): Set<string> {
@@ -181,13 +187,17 @@ class Round {
    * Masks what was found in a passage; in comments, together with what else is found there. Returns what becomes of a
    * string; null if it stays as it is.
    */
-  mask(passage: Passage, repetitions: Span[], comments: { spans: Span[]; read: Span[] }): string | null {
+  *mask(
+    passage: Passage,
+    repetitions: Span[],
+    comments: { spans: Span[]; read: Span[] },
+  ): Generator<void, string | null> {
     const { start, traces, setting } = passage
     if (traces.length === 0 && repetitions.length === 0) return null
     const found = traces.length === 0 ? repetitions : traces.concat(repetitions)
     if (!setting.inComment) {
       const spans = unite(found)
-      const masked = apply(passage.text, spans)
+      const masked = yield* apply(passage.text, spans)
       for (const edit of editsIn(passage, spans, masked)) this.edits.push(edit)
       return masked
     }
@@ -251,19 +261,24 @@ function* findInComments(
     if (first % STRETCH === 0) yield
     let last = first
     if (isWholeLine(toml, comments[first]!.start)) {
-      while (last + 1 < comments.length && isNextLine(toml, comments[last]!, comments[last + 1]!)) last++
+      while (last + 1 < comments.length && isNextLine(toml, comments[last]!, comments[last + 1]!))
+        if (++last % MANY === 0) yield
     }
-    const block = uncomment(toml, comments.slice(first, last + 1))
+    const block = yield* uncomment(toml, comments.slice(first, last + 1))
     const found = yield* readBlock(block.text, comments[first]!.place)
     const named = namedByOthers(found.values)
-    for (const value of found.values) {
+    for (const [i, value] of found.values.entries()) {
+      if (i % MANY === MANY - 1) yield
       const { text } = value
       if (!isSecretValue(value, named) || text === '' || text === MASK) continue
       const { start, end } = insideOf(value)
       spans.push({ start: block.place(start), end: block.place(end) })
       noteValue(block.text.slice(start, end), text, repeated, true)
     }
-    for (const { start, end } of found.read) read.push({ start: block.place(start), end: block.place(end) })
+    for (const [i, { start, end }] of found.read.entries()) {
+      if (i % MANY === MANY - 1) yield
+      read.push({ start: block.place(start), end: block.place(end) })
+    }
     for (; first <= last; first++) if (isElement(comments[first]!)) findQuoted(toml, comments[first]!, spans)
   }
   return { spans, read }
@@ -300,13 +315,19 @@ function isWholeLine(toml: string, start: number): boolean {
   return at < 0 || toml[at] === '\n' || toml[at] === '\ufeff'
 }
 
+interface Uncommented {
+  readonly text: string
+  place(at: number): number
+}
+
 /** A block of comments without its marks, and the way back from a place in it to the source. */
-function uncomment(toml: string, comments: readonly Comment[]) {
+function* uncomment(toml: string, comments: readonly Comment[]): Generator<void, Uncommented> {
   const lines: string[] = []
   const ours: number[] = []
   const theirs: number[] = []
   let length = 0
   for (const { start, end } of comments) {
+    if (ours.length % MANY === MANY - 1) yield
     let from = start
     while (from < end && toml[from] === '#') from++
     ours.push(length)
@@ -369,13 +390,19 @@ function unite(spans: readonly Span[]): Span[] {
   return united
 }
 
-function apply(text: string, edits: Edit[]): string {
-  const parts: string[] = []
+function* apply(text: string, edits: Edit[]): Generator<void, string> {
+  const all: string[] = []
+  let parts: string[] = []
   let done = 0
   for (const { start, end, text: written = MASK } of edits.sort((a, b) => a.start - b.start)) {
     parts.push(text.slice(done, start), written)
     done = end
+    if (parts.length < MANY) continue
+    all.push(parts.join(''))
+    parts = []
+    yield
   }
   parts.push(text.slice(done))
-  return parts.join('')
+  all.push(parts.join(''))
+  return all.join('')
 }

@@ -38,6 +38,8 @@ export const NOT_TOML = new Error('The text is not valid TOML.')
 
 /** Values that are read in one go. */
 const STRETCH = 256
+/** Parts of a dotted key that are read in one go. */
+const MOST_PARTS = 4096
 /** Characters after which a reader yields. */
 const FAR = 16 * 1024
 
@@ -53,6 +55,7 @@ export class Scanner {
   pos = 0
   table: Place = ROOT
   #groups = 0
+  #isKeyOpen = false
   /** The number of the table that was opened last by a header. */
   #group = 0
 
@@ -83,19 +86,45 @@ export class Scanner {
       const brackets = this.text[this.pos + 1] === '[' ? 2 : 1
       this.pos += brackets
       const place = this.#key(ROOT)
-      for (let i = 0; i < brackets; i++) this.#expect(']')
-      this.table = place
-      this.#group = ++this.#groups
-    } else {
-      const place = this.#key(this.table)
-      this.#expect('=')
-      this.#skip(false, place, false)
-      const char = this.text[this.pos]
-      if (char === '[' || char === '{') return this.#nested(place)
-      this.#leaf(place, false, this.#group)
+      return this.#isKeyOpen ? this.#afterLongKey(place, brackets) : this.#header(place, brackets)
     }
+    const place = this.#key(this.table)
+    return this.#isKeyOpen ? this.#afterLongKey(place, 0) : this.#assigned(place)
+  }
+
+  #header(place: Place, brackets: number): null {
+    for (let i = 0; i < brackets; i++) this.#expect(']')
+    this.table = place
+    this.#group = ++this.#groups
     this.#endLine()
     return null
+  }
+
+  /** What follows a key. */
+  #assigned(place: Place): Generator<void> | null {
+    this.#expect('=')
+    this.#skip(false, place, false)
+    const char = this.text[this.pos]
+    if (char === '[' || char === '{') return this.#nested(place)
+    this.#leaf(place, false, this.#group)
+    this.#endLine()
+    return null
+  }
+
+  /** The rest of an expression whose key has thousands of parts. */
+  *#afterLongKey(begun: Place, brackets: number): Generator<void> {
+    const place = yield* this.#restOfKey(begun)
+    const rest = brackets > 0 ? this.#header(place, brackets) : this.#assigned(place)
+    if (rest !== null) yield* rest
+  }
+
+  *#restOfKey(begun: Place): Generator<void, Place> {
+    let place = begun
+    while (this.#isKeyOpen) {
+      yield
+      place = this.#key(place)
+    }
+    return place
   }
 
   #endLine(): void {
@@ -139,6 +168,7 @@ export class Scanner {
         here = frame.place
         if (frame.close === '}') {
           here = this.#key(frame.place)
+          if (this.#isKeyOpen) here = yield* this.#restOfKey(here)
           this.#expect('=')
           this.#skip(false, here, true)
         }
@@ -172,10 +202,11 @@ export class Scanner {
     return text
   }
 
-  /** A dotted key, and the place it leads to from a table. */
+  /** A dotted key, and the place it leads to from a table. Sets `#isKeyOpen` if it has more parts than are read in one go. */
   #key(table: Place): Place {
     let place = table
-    for (;;) {
+    this.#isKeyOpen = false
+    for (let count = 1; ; count++) {
       this.#skip(false, table, false)
       const char = this.text[this.pos]
       const isQuoted = char === '"' || char === "'"
@@ -190,6 +221,8 @@ export class Scanner {
       this.#skip(false, table, false)
       if (this.text[this.pos] !== '.') return place
       this.pos++
+      this.#isKeyOpen = count === MOST_PARTS
+      if (this.#isKeyOpen) return place
     }
   }
 

@@ -28,9 +28,9 @@ export function holdsKeys(table: string): boolean {
  * A number under password, secret or credential is never a count.
  */
 export function namesCount(key: string, inList = false): boolean {
-  const { joined, first } = nameOf(key)
-  if (NEVER_COUNTED.test(joined)) return false
-  return COUNT.has(first) || (!inList && /(?:token|key)s$/.test(joined))
+  const name = nameOf(key)
+  if (name.isNeverCount) return false
+  return COUNT.has(name.first) || (!inList && /(?:token|key)s$/.test(name.joined))
 }
 
 /**
@@ -106,6 +106,7 @@ class Name {
   readonly #last: string
   #isSecret: boolean | undefined
   #holdsKeys: boolean | undefined
+  #isNeverCount: boolean | undefined
 
   constructor(joined: string, first: string, last: string) {
     this.joined = joined
@@ -121,6 +122,11 @@ class Name {
   get holdsKeys(): boolean {
     this.#holdsKeys ??= KEY_TABLE.test(this.joined)
     return this.#holdsKeys
+  }
+
+  get isNeverCount(): boolean {
+    this.#isNeverCount ??= NEVER_COUNTED.test(this.joined)
+    return this.#isNeverCount
   }
 
   get isKeyAlone(): boolean {
