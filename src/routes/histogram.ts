@@ -12,6 +12,7 @@ export async function showHistogram(request: Request, query: Query, route: Query
     const histogram = await histogramOf(route, wanted, isKnown, request.signal).catch(explain)
     if (histogram === null) return null
     const { notes = [], ...chart } = histogram
-    return { body: chart, notes, cut: !chart.complete }
+    // The chart of an empty log begins and ends now, so the next one is another.
+    return { body: chart, notes, cut: !chart.complete || chart.buckets.length === 0 }
   })
 }

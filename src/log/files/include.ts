@@ -34,13 +34,23 @@ function expandBraces(pattern: string): string[] {
   return [pattern]
 }
 
+/** What a `]` ends is a class. */
 const TOKEN = /\*+|\?|\[(?:[!^](?<others>.[^\]]*)|(?<members>[^!^][^\]]*))\]|\\(?<literal>.)|./gsu
+
+/** Behind the last `]` there is no class, and each `[` would be read to the end. */
+const SIMPLE_TOKEN = /\*+|\?|\\(?<literal>.)|./gsu
+
+function* tokensOf(pattern: string): Generator<RegExpExecArray> {
+  const end = pattern.lastIndexOf(']') + 1
+  yield* pattern.slice(0, end).matchAll(TOKEN)
+  yield* pattern.slice(end).matchAll(SIMPLE_TOKEN)
+}
 
 /** A pattern without braces. A `]` directly after the opening of a class is a member. */
 function compile(pattern: string): (name: string) => boolean {
   const parts = ['']
   let least = 0
-  for (const { 0: token, groups = {} } of pattern.matchAll(TOKEN)) {
+  for (const { 0: token, groups = {} } of tokensOf(pattern)) {
     const { others, members, literal = token } = groups
     if (token.startsWith('*')) {
       parts.push('')

@@ -116,6 +116,12 @@ describe('parseQuery', () => {
     }
   })
 
+  it('says where a long query is broken', () => {
+    expect(() => parseQuery(`{a="b"} ${'|= "x" '.repeat(150)}`)).toThrow(/at most/)
+    expect(() => parseQuery(`{a="b"} ${'|= "x" ) '.repeat(800)}`)).toThrow(/parse error at character 16/)
+    expect(() => parseQuery('{'.repeat(8000))).toThrow(/parse error at character 2/)
+  })
+
   it('reads selectors alone, and durations', () => {
     expect(parseSelector('{node="x"}')).toEqual([{ name: 'node', operator: '=', value: 'x' }])
     expect(() => parseSelector('rate({a="b"}[1m])')).toThrow()
