@@ -1,5 +1,5 @@
 import { listReader, namedByOthers } from './lists.ts'
-import { MASK } from './mask.ts'
+import { apply, type Edit, MASK, unite } from './mask.ts'
 import type { Setting } from './pairs.ts'
 import { findTraces, findTracesInTurns, isSecretText, passwordInUser, type Span } from './patterns.ts'
 import { findPemInComments } from './pem.ts'
@@ -57,15 +57,10 @@ const MAX_ROUNDS = 8
 const FAR = 4096
 /** Values or comments that are looked at in one go. */
 const STRETCH = 32
-/** Values that are masked, or parts that are put together, in one go. */
+/** Values or lines of comments that are looked at in one go. */
 const MANY = 2048
 /** Characters of a text that is searched in turns. */
 const LONG = 4096
-
-interface Edit extends Span {
-  /** What is written there. @default the mask */
-  readonly text?: string
-}
 
 /** Texts that were searched without a find, so that the next round need not search them again. */
 interface Clean {
@@ -377,32 +372,4 @@ function* readBlock(text: string, table: Place): Generator<void, { values: Value
     }
   }
   return { values: scanner.values, read }
-}
-
-function unite(spans: readonly Span[]): Span[] {
-  const sorted = spans.filter(({ start, end }) => end > start).sort((a, b) => a.start - b.start)
-  const united: { start: number; end: number }[] = []
-  for (const { start, end } of sorted) {
-    const last = united.at(-1)
-    if (last !== undefined && start < last.end) last.end = Math.max(last.end, end)
-    else united.push({ start, end })
-  }
-  return united
-}
-
-function* apply(text: string, edits: Edit[]): Generator<void, string> {
-  const all: string[] = []
-  let parts: string[] = []
-  let done = 0
-  for (const { start, end, text: written = MASK } of edits.sort((a, b) => a.start - b.start)) {
-    parts.push(text.slice(done, start), written)
-    done = end
-    if (parts.length < MANY) continue
-    all.push(parts.join(''))
-    parts = []
-    yield
-  }
-  parts.push(text.slice(done))
-  all.push(parts.join(''))
-  return all.join('')
 }
