@@ -1,7 +1,7 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 
-/** A worker that says nothing for so long is in a loop that no promise interrupts. */
-const SILENCE = 60_000
+/** A worker that says nothing for so long is in a loop that no promise interrupts. On a busy machine, a world takes a minute. */
+const SILENCE = 300_000
 
 if (!isMainThread) await work()
 
@@ -26,7 +26,7 @@ export async function eachWorld(url, { from, count }, { workers, digests = false
         watchdog = setTimeout(() => {
           tell({
             seed,
-            broken: ['it ends: nothing was heard of it for a minute of real time'],
+            broken: ['it ends: nothing was heard of it for five minutes of real time'],
             isSilent: true,
           })
           void worker.terminate()
