@@ -11,12 +11,13 @@ import { findAmong } from '../rotated/open.ts'
 import { listFamily, newestFilesOf } from '../rotated/relatives.ts'
 import type { ArchiveLimits } from '../text/archive.ts'
 import { collect, equal } from '../text/bytes.ts'
-import { type Cursor, fingerprint, PRINT_READ } from '../text/cursor.ts'
+import { type Cursor, fingerprint, PRINT, PRINT_READ } from '../text/cursor.ts'
 import { kindOf } from '../text/kind.ts'
 import { type Opener, openText } from '../text/open.ts'
 import type { Text } from '../text/text.ts'
 import type { Change } from './change.ts'
 
+const LF = 10
 /** Bytes per read, and per poll. */
 const BATCH = 1024 * 1024
 const MAX_POLLED = 4 * BATCH
@@ -297,12 +298,14 @@ export class Tracker {
   }
 
   /**
-   * Moves on to another file. Nothing changes before its first bytes are read: without them, nothing but its identity,
-   * which a compression takes away, would find it again after the next rotation.
+   * Moves on to another file. Nothing changes before its first line is read, or enough of it: without that, nothing but its
+   * identity would find it again after the next rotation. A compression takes that away, and a truncation keeps it.
    */
   async #start(entry: Entry, family: Family): Promise<Uint8Array> {
     const text = await openText(this.#opener, entry)
     const bytes = await text.read(0, Math.min(await text.size(), BATCH))
+    if (bytes.length > 0 && bytes.length < PRINT && !bytes.includes(LF))
+      throw new StoreError('changed', `"${entry.key}" has only the beginning of a line`)
     this.#name = nameOf(family, entry, this.#file)
     // Of several rotations at once, this may be a file in between: the log's own comes later.
     this.#renamed = this.#name !== this.#file && (family.fixed || this.#isMissing(family))
