@@ -59,6 +59,13 @@ export const BARS = {
   ndjson: { 'million lines/s': least(0.8) },
   'timeline-ndjson': { '32 files / one': least(0.7) },
   'timeline-memory': { 'MiB beyond the answer': most(16) },
+  'peer-search': {
+    'peer / node': least(0.8),
+    'below /nodes/ / node': least(0.8),
+    'peer / node, by CPU': least(0.8),
+  },
+  'peer-page': { 'page / slowest peer': most(1.5) },
+  'peer-idle': { '% of a core': most(1), MiB: most(20) },
 }
 
 /** The bars of `npm run bench:bucket`, by request: round trips at most, or MB/s at least on each runtime. */

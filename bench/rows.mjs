@@ -5,6 +5,7 @@ import { fairnessRow, followMergedRow, followRow, memoryRow } from './rows/crowd
 import { formatChartRow, formatLevelRow, formatRecordsRow } from './rows/formats.mjs'
 import { listAnewRow, listRow } from './rows/list.mjs'
 import { openRow } from './rows/open.mjs'
+import { peerIdleRow, peerPageRow, peerSearchRow } from './rows/peers.mjs'
 import { bisectionRow, digRow, ndjsonRow, searchRow, wordsRow } from './rows/search.mjs'
 import { shapeChartRow, shapeLevelRow, shapeRecordsRow, shapeTextRow } from './rows/shapes.mjs'
 import { timelineMemoryRow, timelineRow } from './rows/timeline.mjs'
@@ -50,4 +51,7 @@ export const ROWS = {
   ndjson: ndjsonRow,
   'timeline-ndjson': timelineRow,
   'timeline-memory': timelineMemoryRow,
+  'peer-search': peerSearchRow,
+  'peer-page': peerPageRow,
+  'peer-idle': peerIdleRow,
 }

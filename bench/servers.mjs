@@ -14,6 +14,16 @@ export function startNodestate(directory, flags = []) {
   return start('nodestate', process.execPath, ['dist/cli.js', 'serve', ...all], 'dist/cli.js')
 }
 
+/** nodestate that shows others, as db-000 and so on. */
+export function startCoordinator(peers) {
+  const flags = peers.flatMap(({ port }, i) => [
+    '--peer',
+    `db-${String(i).padStart(3, '0')}=http://127.0.0.1:${port}`,
+  ])
+  const all = ['serve', ...flags, '--port', '0', '--log-level', 'warn']
+  return start('coordinator', process.execPath, ['dist/cli.js', ...all], 'dist/cli.js')
+}
+
 /** nodestate on Bun. */
 export function startBun(bun, directory) {
   const flags = ['serve', '--logs', directory, '--port', '0', '--log-level', 'warn']
