@@ -1,4 +1,4 @@
-import { lookup, resolveSrv } from 'node:dns/promises'
+import dns from 'node:dns/promises'
 import type { PeerOptions } from '../../fleet/peer.ts'
 import * as is from '../../settings/kinds.ts'
 import { shown } from '../../settings/row.ts'
@@ -80,10 +80,7 @@ function lookedUp(from: string, report: (line: string) => void): () => readonly 
 }
 
 /** One node for each target of the name's SRV records, or else for each of its addresses. */
-export async function nodesOf(
-  { protocol, hostname, port, pathname }: URL,
-  dns: Pick<typeof import('node:dns/promises'), 'lookup' | 'resolveSrv'> = { lookup, resolveSrv },
-): Promise<Found[]> {
+export async function nodesOf({ protocol, hostname, port, pathname }: URL): Promise<Found[]> {
   const urlOf = (host: string) => `${protocol}//${host}${port && `:${port}`}${pathname.replace(/\/+$/, '')}`
   const targets = await dns.resolveSrv(hostname).catch(() => [])
   const nodes = new Map<string, string>()
