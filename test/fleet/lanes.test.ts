@@ -2,11 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { createFleet } from '../../src/fleet/fleet.ts'
 import type { PeerOptions } from '../../src/fleet/peer.ts'
+import { type Clock, systemClock } from '../../src/limits/clock.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { fractions } from '../support/random.mjs'
 
 const START = Date.parse('2026-11-14T02:00:00Z')
 const stamp = (at: number) => new Date(at).toISOString().replace('T', ' ').slice(0, 23)
+
+// A busy machine is not a dead peer.
+const PATIENT: Clock = { ...systemClock, after: (ms, then) => systemClock.after(20 * ms, then) }
 
 type Through = (url: string, fetch: () => Promise<Response>, id: string) => Promise<Response>
 
@@ -29,7 +33,7 @@ function fleets(
       },
     }
   })
-  const options = { peers, onError() {} }
+  const options = { peers, clock: PATIENT, onError() {} }
   return {
     asked,
     stores,

@@ -145,7 +145,12 @@ const SCENARIOS: [Partial<AppOptions>, Asked[]][] = [
   ],
   [
     {},
-    [log('view?file=a.log&format=ndjson'), log('view?file=a.log.gz&lines=1'), log('download?file=a.log.gz')],
+    [
+      log('view?file=a.log&format=ndjson'),
+      log('view?file=a.log&lane=true'),
+      log('view?file=a.log.gz&lines=1'),
+      log('download?file=a.log.gz'),
+    ],
   ],
   [
     {},

@@ -23,6 +23,8 @@ export interface AheadOptions {
   fit: PageRoom
   /** Whether all of the timeline is read, one page after the other. @default false */
   all?: boolean | undefined
+  /** Whether there is one log, which is searched as if by itself. @default false */
+  alone?: boolean | undefined
   clock: Clock
 }
 
@@ -108,7 +110,9 @@ export class Ahead {
         scanBytes: Math.max(1, share - distance),
         scanMillis: Math.max(1, limits.scanMillis - (this.#options.clock.elapsed() - this.#started)),
         scanChunk: this.#options.isSearch
-          ? Math.max(MIB / 4, Math.floor((8 * MIB) / count))
+          ? this.#options.alone
+            ? limits.scanChunk
+            : Math.max(MIB / 4, Math.floor((8 * MIB) / count))
           : Math.min(MIB, Math.max(16 * KIB, size + ONE_MORE)),
       },
     }
@@ -136,6 +140,8 @@ export class Ahead {
   #stretch(lane: MergeLane, target: number): number {
     const { isNear = false } = lane.source.context.files
     if (this.#options.all) return SHORT_SEARCH
+    // Nothing else could end the page sooner.
+    if (this.#options.alone) return Number.POSITIVE_INFINITY
     if (lane.distance === 0) return isNear ? FIRST_NEAR : FIRST_STRETCH
     const least = Math.max(SMALLEST_STRETCH, lane.distance / 8)
     const found = this.#options.lanes.reduce((sum, each) => sum + each.found, 0)

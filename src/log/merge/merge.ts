@@ -24,6 +24,8 @@ export interface MergeRequest {
   unlisted?: readonly string[] | undefined
   /** The filters and times as a query, for logs that are read on their own nodes. @default all are read here */
   handedOn?: string | null | undefined
+  /** Whether there is one log, which is searched as if by itself. @default false */
+  alone?: boolean | undefined
   /** What a record takes of that. */
   cost(bytes: Uint8Array, source: Source): { size: number; lines: number }
 }
@@ -129,6 +131,7 @@ export class Merge {
       isSearch: request.selection.isSearch,
       fit: { size: this.#size, lines: this.#lines },
       all,
+      alone: request.alone,
       clock: this.clock,
     })
   }

@@ -1,5 +1,7 @@
+import { BoundedMap } from '../../limits/bounded-map.ts'
 import type { Lease } from '../../limits/memory-budget.ts'
 import { LogError } from '../error.ts'
+import { perFiles } from '../files/files.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { openingOf } from '../histogram/histogram.ts'
 import { noMemory } from '../search/sink.ts'
@@ -143,8 +145,6 @@ export class ThereLane implements MergeLane {
   /** The next page; null if it has to be read here. */
   async #ask(wanted: LaneRead, context: ViewContext, signal?: AbortSignal): Promise<LanePage | null> {
     const { ask, all, forward } = this.#options
-    const reading = this.#format ? null : formatOf(this.source, context, signal)
-    reading?.catch(() => {})
     for (let place = this.#place; ; ) {
       this.#lease ??= context.memory?.lease(0) ?? null
       const lease = this.#lease
@@ -162,7 +162,7 @@ export class ThereLane implements MergeLane {
       const page = answer && tryParse(() => parseLane(answer.head, answer.body, this.source, forward))
       lease?.shrink(held - (page ? answer!.body.length : 0))
       if (!page) return null
-      this.#format ??= await reading!
+      if (page.records.length > 0) this.#format ??= await formatOf(this.source, page.format, context, signal)
       if (!all || page.records.length > 0 || page.isDone) return page
       // Without a record, the node's own budget has ended: it is asked to go on.
       const text = placeText(page.onward, this.source)
@@ -212,11 +212,28 @@ export class ThereLane implements MergeLane {
 
 const NOTHING = { size: 0, lines: null }
 
-/** The format of the log, by which its records are written here. */
-async function formatOf(source: Source, context: ViewContext, signal?: AbortSignal): Promise<LineFormat> {
-  const { file, rotated = true } = source
+/** How long a format is taken for that of a log whose node names the same one. */
+const FORMAT_MS = 60_000
+const formatsOf = perFiles(() => new BoundedMap<string, { key: string; format: LineFormat; at: number }>(64))
+
+/**
+ * The format of the log, by which its records are written here: it is found by what the log begins and ends with, and
+ * remembered for a minute. To find it for every page would take longer than the page.
+ */
+async function formatOf(
+  { file, rotated = true, log, context: { files } }: Source,
+  key: string,
+  context: ViewContext,
+  signal?: AbortSignal,
+): Promise<LineFormat> {
+  const known = formatsOf(files).get(log)
+  const now = context.clock.elapsed()
+  if (known?.key === key && now - known.at < FORMAT_MS) return known.format
   const request = { selection: EVERY_RECORD, file, rotated, cursor: null, fit: NOTHING, records: true }
-  return (await inSession(context, openingOf(context, request, signal), (session) => session.format()))!
+  const opening = openingOf(context, request, signal)
+  const format = (await inSession(context, opening, (session) => session.format()))!
+  formatsOf(files).set(log, { key, format, at: now })
+  return format
 }
 
 function tryParse<T>(parse: () => T): T | null {

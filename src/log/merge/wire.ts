@@ -1,3 +1,4 @@
+import type { LineFormat } from '../format/detect.ts'
 import type { Note } from '../view/answer.ts'
 import { decodeMerged, encodeMerged, type LanePlace, laneKey } from './cursor.ts'
 import type { Source } from './source.ts'
@@ -15,6 +16,8 @@ export interface LanePage {
   notes: Note[]
   /** The state of its files. */
   state: string
+  /** What tells the format of its records from others; empty without records. */
+  format: string
 }
 
 /** A record that was read on its node. */
@@ -37,6 +40,12 @@ export interface LaneHead {
   cut: boolean
   notes: string[]
   state: string
+  format: string
+}
+
+/** What tells a format from others. */
+export function formatKey({ name, timed, leveled, ambiguousZone = '' }: LineFormat): string {
+  return `${name} ${timed} ${leveled} ${ambiguousZone}`
 }
 
 /** Where a log is read on, as a cursor of its own node. */
@@ -70,6 +79,7 @@ export function parseLane(given: unknown, body: Uint8Array, source: Source, forw
     isCut: head.cut === true,
     notes: head.notes as Note[],
     state: String(head.state).slice(0, 100),
+    format: String(head.format).slice(0, 200),
   }
 }
 

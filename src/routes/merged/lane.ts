@@ -6,7 +6,7 @@ import { decodeMerged, encodeMerged, laneKey } from '../../log/merge/cursor.ts'
 import { type MergedPage, mergePage } from '../../log/merge/merge.ts'
 import { type MergedWriter, mergedBody } from '../../log/merge/render.ts'
 import { pickSources, type Source } from '../../log/merge/source.ts'
-import { type LaneHead, placeText } from '../../log/merge/wire.ts'
+import { formatKey, type LaneHead, placeText } from '../../log/merge/wire.ts'
 import { badCursor } from '../../log/text/cursor.ts'
 import type { Query } from '../parameters/read.ts'
 import { cursorOf, type QueryRoute, readViewRequest } from '../parameters/view-request.ts'
@@ -32,7 +32,7 @@ export async function showLane(request: Request, query: Query, route: QueryRoute
     if (!place.lanes.has(laneKey(source))) throw badCursor(parameter)
     return place
   })
-  const page = await mergePage([source], { ...asked, cursor, cost }, request.signal)
+  const page = await mergePage([source], { ...asked, cursor, cost, alone: true }, request.signal)
   const headers = { ...TEXT_HEADERS, 'Content-Type': 'application/octet-stream' }
   try {
     const head = await laneHead(page, source, textTag(page.state))
@@ -64,6 +64,7 @@ async function laneHead(page: MergedPage, source: Source, state: string): Promis
     cut: notes.includes('scan-budget'),
     notes,
     state,
+    format: records[0] ? formatKey(records[0].format) : '',
   } satisfies LaneHead)
 }
 
