@@ -16,6 +16,8 @@ export const HEADERS = {
     'Of a fleet: up to this moment, every node has shipped all that the token may see; after it, records may still arrive.',
   'X-Accel-Buffering': '`no` on a follow and on an export, so that a proxy does not hold them back.',
   'Content-Disposition': 'Asks a browser to save the file under its name.',
+  'Content-Security-Policy': 'Of an incident: it may run and load nothing, should a browser show it.',
+  'Referrer-Policy': 'Of an incident: `no-referrer`.',
   'Accept-Ranges': 'Always `bytes`.',
   'Last-Modified': 'When the file was last written.',
   'X-Nodestate-File': 'An identity of the file that survives renaming, if the store has one.',

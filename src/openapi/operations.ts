@@ -271,7 +271,13 @@ export const OPERATIONS: Operation[] = [
       200: {
         description:
           'A file that loads nothing and runs nothing: chart, findings, first errors, records, settings.',
-        headers: ['X-Nodestate-Note', 'X-Nodestate-Missing', 'Content-Disposition'],
+        headers: [
+          'X-Nodestate-Note',
+          'X-Nodestate-Missing',
+          'Content-Disposition',
+          'Content-Security-Policy',
+          'Referrer-Policy',
+        ],
         bodies: [{ type: 'text/html; charset=utf-8', text: 'The file.' }],
       },
     },

@@ -60,6 +60,7 @@ const log = (path: string, headers: Record<string, string> = {}): Asked => ({
 })
 const CONFIG = { path: '/api/v1/config' }
 const HISTORY = { path: '/api/v1/config/history' }
+const BLAME = { path: '/api/v1/config/blame' }
 const AT = { path: '/api/v1/config?at=2026-11-14' }
 const FILE = [
   log('view?file=a.log'),
@@ -89,7 +90,7 @@ const LISTING = [
 ]
 const FIXED = [loki('labels'), loki('status/buildinfo')]
 const LOKI = [...searching(A), ...LISTING, ...FIXED]
-const EVERY = [CONFIG, HISTORY, log('list'), ...FILE, METRICS, ...LOKI]
+const EVERY = [CONFIG, HISTORY, BLAME, log('list'), ...FILE, METRICS, ...LOKI]
 
 const versions = memoryStore({
   [versionKey({ time: Date.UTC(2026, 10, 13), crc: 1 })]: 'a = 1',
@@ -132,9 +133,9 @@ const SCENARIOS: [Partial<AppOptions>, Asked[]][] = [
   [{}, [{ path: '/api/v1/config?detail=true' }, log('list?detail=true')]],
   [{}, [{ path: '/api/v1/config?detail=x' }, { path: `${HISTORY.path}?limit=0` }, log('list?detail=x')]],
   [{}, [AT, { path: '/api/v1/config?at=now' }]],
-  [{ versions }, [AT, HISTORY]],
-  [{ versions: { ...versions, read: async () => null } }, [AT, HISTORY]],
-  [{ versions: failing(new Error('a bug')) }, [HISTORY]],
+  [{ versions }, [AT, HISTORY, BLAME]],
+  [{ versions: { ...versions, read: async () => null } }, [AT, HISTORY, BLAME]],
+  [{ versions: failing(new Error('a bug')) }, [HISTORY, BLAME]],
   [
     {},
     [log('view?size=x&file=a.log'), log('histogram?buckets=0&file=a.log'), log('fields'), log('download')],
@@ -197,15 +198,15 @@ const SCENARIOS: [Partial<AppOptions>, Asked[]][] = [
   [{ allowHosts: ['elsewhere'] }, EVERY],
   [{ logs: failing(new Error('a bug')) }, [log('list'), ...FILE]],
   [{ node: () => Promise.reject(new Error('a bug')) }, [CONFIG, ...LOKI]],
-  [{ config: 'a =' }, [CONFIG, HISTORY]],
+  [{ config: 'a =' }, [CONFIG, HISTORY, BLAME]],
   [{ node: () => Promise.reject(new HomeError('bad-object', 'It is not valid.')) }, [CONFIG, ...LOKI]],
-  [{ config: `# ${'x'.repeat(1024 * 1024)}` }, [CONFIG, HISTORY]],
-  [{ versions: memoryStore(foreignObjects()) }, [HISTORY]],
+  [{ config: `# ${'x'.repeat(1024 * 1024)}` }, [CONFIG, HISTORY, BLAME]],
+  [{ versions: memoryStore(foreignObjects()) }, [HISTORY, BLAME]],
   // A budget of no time at all.
-  [{ config: '# Masked for the first time.', limits: { scanMillis: 1e-9 } }, [CONFIG, HISTORY]],
+  [{ config: '# Masked for the first time.', limits: { scanMillis: 1e-9 } }, [CONFIG, HISTORY, BLAME]],
   [{ node: () => Promise.reject(new HomeError('missing-object', 'It is missing.')) }, [CONFIG]],
-  [{ config: () => Promise.reject(new Problem('not-configured', 'Set it.')) }, [CONFIG, HISTORY]],
-  [{ config: () => Promise.reject(new HomeError('missing-object', 'It is missing.')) }, [HISTORY]],
+  [{ config: () => Promise.reject(new Problem('not-configured', 'Set it.')) }, [CONFIG, HISTORY, BLAME]],
+  [{ config: () => Promise.reject(new HomeError('missing-object', 'It is missing.')) }, [HISTORY, BLAME]],
   [{ node: () => Promise.reject(new StoreError('timeout', 'x')) }, LOKI],
   ...(['unavailable', 'denied', 'throttled', 'timeout'] as const).map(
     (code): [Partial<AppOptions>, Asked[]] => [
@@ -220,13 +221,14 @@ const SCENARIOS: [Partial<AppOptions>, Asked[]][] = [
 
 const NODES = [
   { path: '/api/v1/nodes' },
-  { path: '/api/v1/config/blame?node=db-1' },
   { path: '/api/v1/config/compare?node=db-*' },
+  { path: '/api/v1/config/blame?node=db-1' },
 ]
 
 /** Requests, each set to a fleet with these options. */
 const FLEETS: [Partial<FleetOptions>, Asked[]][] = [
   [{}, [{ path: '/api/v1/config/compare' }, { path: '/api/v1/config/compare?node=none' }]],
+  [{}, [BLAME, { path: '/api/v1/config/blame?node=none' }]],
   [{}, [...NODES, { path: '/api/v1/nodes?limit=1' }, { path: '/api/v1/nodes?limit=0' }]],
   [{}, [{ path: '/api/v1/nodes?levle=error' }, { path: '/openapi.json' }, { path: '/healthz' }, READY]],
   [{ token: 'secret' }, NODES],
@@ -317,11 +319,11 @@ describe.skipIf(missing)(`the OpenAPI document${missing ? ` (${missing})` : ''}`
       }
     }
     const fleet = createFleet({ store: homes, metrics: createMetrics() })
-    for (const asked of [CONFIG, HISTORY, log('list'), ...FILE, METRICS])
+    for (const asked of [CONFIG, HISTORY, BLAME, log('list'), ...FILE, METRICS])
       await see(asked, await answerOf(fleet, { ...asked, path: `/nodes/none${asked.path}` }))
     const coordinator = { 'X-Nodestate-Hop': 'db-9' }
     for (const asked of NODES) await see(asked, await answerOf(fleet, { ...asked, headers: coordinator }))
-    for (const asked of [CONFIG, HISTORY, log('list'), ...FILE, METRICS])
+    for (const asked of [CONFIG, HISTORY, BLAME, log('list'), ...FILE, METRICS])
       await see(
         asked,
         await answerOf(fleet, { ...asked, path: `/nodes/db-1${asked.path}`, headers: coordinator }),
@@ -379,14 +381,14 @@ async function crowd(): Promise<[Asked, Response][]> {
     log('compare?file=a.log&since=2026-11-15'),
     log('incident?file=a.log&since=2026-11-15'),
   ].flatMap((asked) => Array.from({ length: 12 }, () => asked))
-  const histories = Array.from({ length: 12 }, () => HISTORY)
+  const histories = Array.from({ length: 24 }, (_, i) => (i < 12 ? HISTORY : BLAME))
   const answers = Promise.all(
     [...requests, ...histories].map(
       async (asked): Promise<[Asked, Response]> => [asked, await answerOf(app, asked)],
     ),
   )
-  // Each looks at both ends of the file before it asks for a place; a comparison asks first.
-  await expect.poll(() => reads).toBeGreaterThanOrEqual(2 * (requests.length - 12))
+  // Each looks at both ends of the file before it asks for a place; a comparison asks first, and so does an incident.
+  await expect.poll(() => reads).toBeGreaterThanOrEqual(2 * (requests.length - 24))
   go()
   return answers
 }
