@@ -26,6 +26,7 @@ const LOG: Names<LogQuery> = {
   where: true,
   pattern: true,
   rotated: true,
+  encoding: true,
   ansi: true,
   raw: true,
   lane: true,

@@ -9,6 +9,7 @@ export const SENTENCES: Record<string, string> = {
   sampled: 'There are many records: counts are estimated from a part of them.',
   'groups-cut': 'There are more values than memory for them; the rest are counted together.',
   'no-config-scope': 'The token does not cover the configuration, which was not compared.',
+  encoding: 'The log has bytes that are no UTF-8; say how it is written with encoding, such as latin1.',
   'unknown-field': 'The records do not have one of these fields.',
   'family-order':
     'The names and times of the rotated files contradict each other, so their order is a guess.',

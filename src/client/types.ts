@@ -83,6 +83,8 @@ export interface LogQuery {
   pattern?: string | undefined
   /** The file together with its rotated predecessors. */
   rotated?: boolean | undefined
+  /** How the log is written; by default as UTF-8, or as its byte order mark says. */
+  encoding?: 'utf-8' | 'latin1' | 'utf-16le' | 'utf-16be' | undefined
   /** Records whose message has ANSI colours also have the coloured message, as `ansi`. */
   ansi?: boolean | undefined
   /** Records also have their original text, as `raw`. */

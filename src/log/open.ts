@@ -12,6 +12,7 @@ export async function openLog(
 ): Promise<OpenLog> {
   const joined = await opener.files.joined?.(request.file)
   return (
-    (joined && (await openJoined(opener, joined, request, reach))) ?? openRotated(opener, request, prefetch)
+    (joined && (await openJoined(opener, joined, request, reach))) ??
+    openRotated({ ...opener, charset: request.charset }, request, prefetch)
   )
 }

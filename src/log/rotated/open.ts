@@ -5,6 +5,7 @@ import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
 import { type Entry, MissingBytes, replaced } from '../../store/store.ts'
 import { LogError, UnfoundCursor } from '../error.ts'
 import { badCursor, type Cursor } from '../text/cursor.ts'
+import { charsetOf } from '../text/kind.ts'
 import {
   gone,
   type LogRequest,
@@ -142,8 +143,9 @@ async function findMoved(opener: Opener, family: Family, cursor: Cursor): Promis
 }
 
 /** The file of the cursor's own name, if it is still the one that the cursor points into. */
-async function openDirectly({ files, budget }: Opener, cursor: Cursor): Promise<Text | null> {
-  if (soundsCompressed(cursor.name)) return null
+async function openDirectly(opener: Opener, cursor: Cursor): Promise<Text | null> {
+  const { files, budget, charset } = opener
+  if (soundsCompressed(cursor.name) || (charset !== undefined && charset !== 'marked')) return null
   try {
     const offset = Math.min(cursor.print.offset, cursor.offset)
     const text = await PlainText.openAt(files, cursor.name, { offset, length: AHEAD }, budget).catch(
@@ -155,6 +157,8 @@ async function openDirectly({ files, budget }: Opener, cursor: Cursor): Promise<
     )
     const { id, size, appendOnly } = text.entry
     if (cursor.id !== null && id !== undefined && cursor.id !== id) return null
+    const isWide = charset && text.mayBeWide
+    if (isWide && (await charsetOf(files, text.entry, { signal: budget.signal, isLikely: true }))) return null
     if (appendOnly && cursor.id !== null) return size >= cursor.offset ? text : null
     if ((await text.kind()) !== 'plain') return null
     return (await holds(text, cursor)) ? text : null

@@ -1,7 +1,8 @@
 import { type Compression, claimedLength, TRAILER_BYTES } from '../../codec/kind.ts'
+import type { Charset } from '../../codec/transcode.ts'
 import { BoundedMap } from '../../limits/bounded-map.ts'
 import { type Budget, BudgetError } from '../../limits/budget.ts'
-import { type Entry, StoreError } from '../../store/store.ts'
+import { type Entry, replaced, StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import { type LogFiles, perFiles } from '../files/files.ts'
 import { collect } from './bytes.ts'
@@ -29,6 +30,13 @@ export interface ArchiveSource {
   trustDeclaredSize?: boolean | undefined
 }
 
+/** A file, and how its text is stored; `isCharset` if that is only another way of writing. */
+interface TextSource {
+  entry: Entry
+  kind: Compression | Charset
+  isCharset?: boolean
+}
+
 /** How much of an archive an answer may hold while it is being sent. */
 const MAX_HELD = 4 * 1024 * 1024
 /** How much of it a search keeps behind itself: a field is looked for there, and more would be garbage to collect. */
@@ -42,7 +50,7 @@ const MAX_BLOCKS = 1024
 const blocksOf = perFiles(() => new BoundedMap<string, KnownBlocks>(TIMED))
 
 /**
- * A compressed file as its text. It has no random access: a read further on continues decompressing, a read back within
+ * A compressed file, or one that is not UTF-8, as its text. It has no random access: a read further on continues decompressing, a read back within
  * the window is served from memory, and one before the window starts over from the beginning. So a tail, a page
  * or a scan of what fits the window is one pass, in bounded memory.
  */
@@ -55,7 +63,9 @@ export class ArchiveText implements Text {
   broken: LogError | null = null
   /** Whether the first pass ran out of budget: the text then ends where it was read to. */
   cut = false
-  readonly #kind: Compression
+  readonly #kind: Compression | Charset
+  /** The file as it is stored: its text, however it is read, has an entry of its own. */
+  readonly #stored: Entry
   readonly #files: LogFiles
   readonly #limits: ArchiveLimits
   readonly #budget: Budget
@@ -73,7 +83,7 @@ export class ArchiveText implements Text {
   #onward = false
 
   constructor(
-    { entry, kind }: { entry: Entry; kind: Compression },
+    { entry: stored, kind, isCharset = false }: TextSource,
     { files, limits, budget, trustDeclaredSize = false }: ArchiveSource,
   ) {
     this.#files = files
@@ -81,6 +91,8 @@ export class ArchiveText implements Text {
     this.#kind = kind
     this.#limits = limits
     this.#budget = budget
+    const entry = isCharset ? { ...stored, etag: `${stored.etag} ${kind}` } : stored
+    this.#stored = stored
     this.name = entry.key
     this.entry = entry
     this.#size = sizesOf(files).get(versionOf(entry)) ?? null
@@ -231,12 +243,18 @@ export class ArchiveText implements Text {
   }
 
   #open(): AsyncGenerator<Uint8Array, void> {
-    const { key: name, size, etag } = this.entry
+    const stored = this.#stored
+    const { key: name, size, etag } = stored
     // Many members of a joined log are open at a time.
     const signal = this.#budget.signalFor()
-    const options = { signal, ifMatch: etag }
-    const read = async (from: number, to: number) =>
-      collect(await this.#files.read(name, { offset: from, length: to - from }, options))
+    // A log grows while it is read; what it had stays.
+    const isLive = this.entry !== stored && stored.id !== undefined
+    const options = isLive ? { signal } : { signal, ifMatch: etag }
+    const read = async (from: number, to: number) => {
+      const got = await this.#files.read(name, { offset: from, length: to - from }, options)
+      if (isLive && (got.entry.id !== stored.id || got.entry.size < size)) throw replaced(name)
+      return collect(got)
+    }
     return decompressLog({ name, size, read }, this.#kind, signal)
   }
 

@@ -1,6 +1,7 @@
 import { decompress, type Source } from '../../codec/decompress.ts'
 import { CodecError } from '../../codec/error.ts'
 import type { Compression } from '../../codec/kind.ts'
+import { type Charset, toUtf8 } from '../../codec/transcode.ts'
 import { findZipMember, unzip } from '../../codec/zip.ts'
 import { LogError } from '../error.ts'
 
@@ -16,10 +17,12 @@ const READ = 2 * 1024 * 1024
 /** How much of the first read is decompressed at first: mostly only the head is wanted. */
 const FIRST_PIECE = 16 * 1024
 
-/** The text of a compressed file, in pieces. What the codec cannot read is a LogError of the same code. */
-export async function* decompressLog(file: ArchiveFile, kind: Compression, signal?: AbortSignal) {
+/** The text of a file that is compressed, or not UTF-8, in pieces. What the codec cannot read is a LogError of the same code. */
+export async function* decompressLog(file: ArchiveFile, kind: Compression | Charset, signal?: AbortSignal) {
   try {
-    if (kind === 'gzip' || kind === 'zstd') yield* decompress(bytesOf(file, 0, file.size), kind, signal)
+    if (kind === 'latin1' || kind === 'utf-16le' || kind === 'utf-16be')
+      yield* toUtf8(bytesOf(file, 0, file.size)(), kind)
+    else if (kind === 'gzip' || kind === 'zstd') yield* decompress(bytesOf(file, 0, file.size), kind, signal)
     else if (kind === 'zip') {
       const member = await findZipMember((from, to) => file.read(from, to), file.size)
       yield* unzip(bytesOf(file, member.offset, member.offset + member.length), member, signal)

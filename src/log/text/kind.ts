@@ -6,6 +6,7 @@ import {
   SIGNATURE_BYTES,
   soundsCompressed,
 } from '../../codec/kind.ts'
+import { type Charset, markedCharset } from '../../codec/transcode.ts'
 import { BoundedMap } from '../../limits/bounded-map.ts'
 import { type Entry, replaced } from '../../store/store.ts'
 import { type LogFiles, perFiles } from '../files/files.ts'
@@ -66,6 +67,29 @@ async function readKind(files: LogFiles, entry: Entry, signal: AbortSignal | und
   known.set(version, kind)
   return kind
 }
+
+const charsetsOf = perFiles(() => new BoundedMap<string, Charset | null>(REMEMBERED))
+
+/** How the text of a file is written, by its byte order mark; null without one. A version of it is read once. */
+export async function charsetOf(
+  files: LogFiles,
+  entry: Entry,
+  { signal, isLikely = false }: { signal?: AbortSignal | undefined; isLikely?: boolean },
+): Promise<Charset | null> {
+  const known = charsetsOf(files)
+  const version = versionOf(entry)
+  const remembered = known.get(version)
+  if (remembered !== undefined) return remembered
+  // Elsewhere a read is a round trip, so only what looks like UTF-16 is examined.
+  if (entry.size < MARK || !(files.isNear || isLikely)) return null
+  const head = await collect(await files.read(entry.key, { offset: 0, length: MARK }, { signal }))
+  const charset = markedCharset(head)
+  known.set(version, charset)
+  return charset
+}
+
+/** The bytes of a mark. */
+const MARK = 2
 
 /** A version of a file, for what is remembered of it. */
 export function versionOf({ key, etag }: Entry): string {

@@ -1,11 +1,12 @@
 import { soundsCompressed } from '../../codec/kind.ts'
+import type { Charset } from '../../codec/transcode.ts'
 import { type Entry, MissingBytes, type StoreRead } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import type { Zone } from '../time.ts'
 import { type ArchiveSource, ArchiveText } from './archive.ts'
 import { collect } from './bytes.ts'
 import type { Cursor } from './cursor.ts'
-import { kindOf } from './kind.ts'
+import { charsetOf, kindOf } from './kind.ts'
 import type { Series } from './series.ts'
 import { PlainText, type Text } from './text.ts'
 
@@ -13,6 +14,8 @@ export interface LogRequest {
   file: string
   /** Whether to include the rotated files before it. */
   rotated: boolean
+  /** How its text is written; `marked` if a byte order mark says so. @default as UTF-8, whatever it is */
+  charset?: Charset | 'marked' | undefined
   /** A place to continue from, older or newer. */
   cursor: { place: Cursor; direction: 'before' | 'after' } | null
 }
@@ -53,7 +56,7 @@ export interface OpenLog {
   end?: number
 }
 
-export interface Opener extends ArchiveSource {
+export interface Opener extends ArchiveSource, Pick<LogRequest, 'charset'> {
   /** The zone of times that do not name one. */
   zone?: Zone | undefined
   /** How many reads run in parallel. @default 1 */
@@ -65,7 +68,9 @@ export interface Opener extends ArchiveSource {
 /** Opens one file. Its beginning and its end are read in parallel, if they will be needed. */
 export async function openFile(opener: Opener, file: string, { tail, head }: Prefetch): Promise<Text> {
   const { files, budget } = opener
-  if (tail === 0 || soundsCompressed(file)) return openText(opener, await files.stat(file, budget.signal))
+  const isGiven = opener.charset !== undefined && opener.charset !== 'marked'
+  if (tail === 0 || isGiven || soundsCompressed(file))
+    return openText(opener, await files.stat(file, budget.signal))
   const reading = head > 0 ? files.read(file, { offset: 0, length: head }, { signal: budget.signal }) : null
   // If something is wrong, the other read reports it.
   reading?.catch(() => {})
@@ -73,6 +78,10 @@ export async function openFile(opener: Opener, file: string, { tail, head }: Pre
   try {
     const text = await PlainText.openAt(files, file, { suffix: tail }, budget)
     if ((await text.kind()) !== 'plain') return openText(opener, text.entry)
+    if (opener.charset && text.mayBeWide) {
+      const charset = await charsetOf(files, text.entry, { signal: budget.signal, isLikely: true })
+      if (charset) return new ArchiveText({ entry: text.entry, kind: charset, isCharset: true }, opener)
+    }
     isNeeded = text.entry.size > tail
     const got = isNeeded ? await reading?.catch(unlessMissing) : null
     if (got) text.prime(got.entry, await collect(got))
@@ -96,9 +105,11 @@ function unlessMissing(error: unknown): null {
 /** The text of a file, however it is compressed. */
 export async function openText(opener: Opener, entry: Entry): Promise<Text> {
   const kind = await kindOf(opener.files, entry, opener.budget.signal)
-  return kind === 'plain'
-    ? new PlainText(opener.files, entry, opener.budget)
-    : new ArchiveText({ entry, kind }, opener)
+  if (kind !== 'plain') return new ArchiveText({ entry, kind }, opener)
+  const { files, charset, budget } = opener
+  const found = charset === 'marked' ? await charsetOf(files, entry, budget) : charset
+  if (found) return new ArchiveText({ entry, kind: found, isCharset: true }, opener)
+  return new PlainText(files, entry, budget)
 }
 
 export function gone(): LogError {

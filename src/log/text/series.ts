@@ -41,6 +41,11 @@ export class Series {
     return null
   }
 
+  /** Whether what was read of the newest part last is no UTF-8. */
+  get isOdd(): boolean {
+    return this.parts.at(-1)!.isOdd === true
+  }
+
   /** Whether the first pass through the newest file ran out of budget, so that the log ends there. */
   get isCut(): boolean {
     return this.parts.at(-1)!.cut === true

@@ -1,3 +1,4 @@
+import { looksCompressed } from '../../codec/kind.ts'
 import type { Budget } from '../../limits/budget.ts'
 import { isCrowded, SliceMemory } from '../../limits/slice-memory.ts'
 import { type ByteRange, type Entry, replaced, StoreError } from '../../store/store.ts'
@@ -27,6 +28,8 @@ export interface Text {
   readonly broken?: LogError | null
   /** Whether the first pass through a compressed file ran out of budget, so that its text ends there. */
   readonly cut?: boolean
+  /** Whether what was read of it last is no UTF-8. */
+  readonly isOdd?: boolean
   /** Whether it must be read from its start: a read back would start over. */
   sequential?(): Promise<boolean>
   /** Bytes of text. For a compressed file this takes one pass through all of it. */
@@ -79,6 +82,10 @@ const MAX_KEPT = 4 * 1024 * 1024
 /** What is kept of that while other logs are read: 32 of them would otherwise keep 128 MiB. */
 const KEPT_AT_REST = 256 * 1024
 const MAX_BLOCKS = 48
+
+/** How many of the last bytes show whether a text is UTF-16, and whether it is no UTF-8. */
+const WIDE_SAMPLE = 64
+const ODD_SAMPLE = 16 * 1024
 
 /** A part of the text that is kept, so that neighbouring reads cost one call of the store. */
 interface KeptBlock {
@@ -219,6 +226,19 @@ export class PlainText implements Text {
     this.#judged = true
     const bytes = this.#blocks[0]?.bytes ?? this.#seen?.bytes ?? new Uint8Array(0)
     return kindOfBytes(this.#files, this.entry, bytes, this.#budget.signal)
+  }
+
+  /** Whether the last bytes read have NULs between others, as UTF-16 has. */
+  get mayBeWide(): boolean {
+    const bytes = this.#blocks[0]?.bytes ?? this.#seen?.bytes ?? new Uint8Array(0)
+    const end = bytes.subarray(-WIDE_SAMPLE)
+    return end.includes(0) && end.some((byte) => byte !== 0)
+  }
+
+  /** Whether the last bytes read are no UTF-8. */
+  get isOdd(): boolean {
+    const bytes = this.#blocks[0]?.bytes ?? this.#seen?.bytes ?? new Uint8Array(0)
+    return looksCompressed(bytes.subarray(-ODD_SAMPLE))
   }
 
   /** The first bytes that are read must be text; a file that turns out to be compressed is opened again as that. */

@@ -24,6 +24,7 @@ export type Note =
   | 'time-order'
   | 'family-order'
   | 'unknown-field'
+  | 'encoding'
   | TimeNote
   | HoleNote
 

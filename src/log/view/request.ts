@@ -46,7 +46,8 @@ export const ONE_MORE = 2048
 const LARGEST_TAIL = 256 * 1024
 
 /** Whether the request may involve compressed files. */
-export function mayUnpack({ file, rotated, cursor }: LogRequest): boolean {
+export function mayUnpack({ file, rotated, cursor, charset }: LogRequest): boolean {
+  if (charset !== undefined && charset !== 'marked') return true
   return rotated || soundsCompressed(file) || (cursor !== null && soundsCompressed(cursor.place.name))
 }
 

@@ -63,6 +63,7 @@ async function planOf(session: Session, request: ViewRequest): Promise<ViewPlan>
   const hi = after || at === null ? top : Math.min(at, top)
   const notes: Note[] = since?.ordered === false || until?.ordered === false ? ['time-order'] : []
   if (log.certain === false) notes.push('family-order')
+  if (request.charset === 'marked' && series.isOdd) notes.push('encoding')
   if (timed || records) notes.push(...timeNotes(format, context.zone))
   const all = !selection.isSearch && isExact(since) && isExact(until)
   return { context, log, request, budget, format, since, until, forward, lo, hi, bottom, all, notes }

@@ -6,10 +6,12 @@ import type { ViewRequest } from '../../log/view/request.ts'
 import { unexpected } from './meaning.ts'
 import type { Query } from './read.ts'
 import { DEFAULT_BUCKETS } from './table.ts'
+import { charsetOf } from './view-request.ts'
 
 export function histogramRequest(query: Query, asked: ViewRequest): HistogramRequest {
   return {
     ...asked,
+    charset: charsetOf(query),
     buckets: query.buckets ?? DEFAULT_BUCKETS,
     estimate: query.estimate,
     step: stepOf(query.step),

@@ -216,6 +216,17 @@ export const PARAMETERS = [
     meaning: 'The file together with the files it was rotated into, oldest first, as one log.',
   },
   {
+    name: 'encoding',
+    on: ['view', 'histogram', 'fields', 'groups'],
+    role: 'log',
+    type: 'choice',
+    words: ['utf-8', 'latin1', 'utf-16le', 'utf-16be'],
+    value: 'latin1',
+    meaning:
+      'How the log is written: `utf-8`, `latin1`, `utf-16le` or `utf-16be`. Default: UTF-8, or UTF-16 if a byte order mark says so; see [Encodings](#encodings).',
+    example: 'latin1',
+  },
+  {
     name: 'format',
     on: ['view'],
     role: 'shape',

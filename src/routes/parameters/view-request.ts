@@ -35,21 +35,32 @@ export async function readViewRequest(
   const now = route.clock.now()
   const since = instantOf('since', query.since, { zone: route.zone, now })
   const until = instantOf('until', query.until, { zone: route.zone, now, after: since?.at })
+  const selection = new Selection({
+    since: since?.at ?? null,
+    until: until?.at ?? null,
+    levels: levelsOf(query.level),
+    matcher: await matcherOf(query),
+  })
+  const isDecoded = records || query.lines !== undefined || query.first !== undefined || !selection.isAll
   const asked: ViewRequest = {
     file: query.file!,
     rotated: query.rotated ?? false,
     cursor: cursorOf(query, decodeCursor),
     fit: { size: query.size ?? defaultSize(route.maxSize), lines: query.first ?? query.lines ?? null },
     first: query.first !== undefined,
-    selection: new Selection({
-      since: since?.at ?? null,
-      until: until?.at ?? null,
-      levels: levelsOf(query.level),
-      matcher: await matcherOf(query),
-    }),
+    selection,
+    charset: isDecoded ? charsetOf(query) : undefined,
     records,
   }
   return { asked, clock: since?.clock === true || until?.clock === true }
+}
+
+/** How the text of a log is written. A follow reads what is appended, as it is stored. */
+export function charsetOf({ encoding, follow }: Query): ViewRequest['charset'] {
+  if (follow && encoding !== undefined)
+    throw bad('encoding', 'was given together with follow, which sends a log as it is stored; leave one out')
+  if (follow || encoding === 'utf-8') return undefined
+  return encoding ?? 'marked'
 }
 
 /** How the records of a request are written as JSON. */
