@@ -53,7 +53,7 @@ const ROOMS: [room: string, door: string[]][] = [
       'yield.ts',
     ],
   ],
-  ['codec', ['crc32.ts', 'decompress.ts', 'error.ts', 'kind.ts', 'member.ts', 'zip.ts']],
+  ['codec', ['crc32.ts', 'decompress.ts', 'error.ts', 'kind.ts', 'member.ts', 'transcode.ts', 'zip.ts']],
   ['segment', ['configs.ts', 'cover.ts', 'day.ts', 'names.ts', 'node-day.ts', 'ship-json.ts']],
   ['store/store.ts', ['store.ts']],
   ['store/fast.ts', ['fast.ts']],

@@ -74,8 +74,8 @@ class Utf16 {
     if (this.#high >= 0) {
       const high = this.#high
       this.#high = -1
-      if (isLow) return this.#write(0x10000 + ((high - 0xd800) << 10) + (unit - 0xdc00))
-      this.#write(REPLACEMENT)
+      this.#write(isLow ? 0x10000 + ((high - 0xd800) << 10) + (unit - 0xdc00) : REPLACEMENT)
+      if (isLow) return
     }
     if (unit >= 0xd800 && unit < 0xdc00) this.#high = unit
     else this.#write(isLow ? REPLACEMENT : unit)

@@ -5,6 +5,7 @@ import { COLUMNS } from '../histogram/chart.ts'
 import { histogramOf } from '../histogram/histogram.ts'
 import { levelsFrom, type Selection } from '../selection.ts'
 import type { ViewContext } from '../view/context.ts'
+import type { ViewRequest } from '../view/request.ts'
 import { viewIfChanged } from '../view/view.ts'
 
 /** A log that is compared: on a fleet, with its node. */
@@ -13,6 +14,8 @@ export interface ComparedLog {
   file: string
   node: string | null
   rotated: boolean
+  /** How its text is written. */
+  charset?: ViewRequest['charset']
   context: ViewContext
 }
 
@@ -76,8 +79,8 @@ export async function sampleLog(log: ComparedLog, sampling: Sampling): Promise<S
   const { from, to } = period
   const selection = sampling.selection.with({ since: from, until: to })
   const step = Math.max(1, Math.ceil((to - from) / PARTS))
-  const { file, rotated, context } = log
-  const counting = { file, rotated, selection, buckets: PARTS, step, origin: from, range: period }
+  const { file, rotated, charset, context } = log
+  const counting = { file, rotated, charset, selection, buckets: PARTS, step, origin: from, range: period }
   const chart = (await histogramOf(context, counting, () => false, signal))!
   const sums = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0)
   const levels = COLUMNS.map((_, i) => sums(chart.buckets.map(({ counts }) => counts[i]!)))
@@ -132,10 +135,11 @@ class SampleReader {
   }
 
   async take({ most, stands, mild = false, ...conditions }: Drawn): Promise<void> {
-    const { file, rotated, context } = this.#log
+    const { file, rotated, charset, context } = this.#log
     const request = {
       file,
       rotated,
+      charset,
       cursor: null,
       fit: { size: BYTES, lines: most },
       selection: this.#selection.with(conditions),

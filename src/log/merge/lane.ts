@@ -40,6 +40,8 @@ interface Item extends Step, Searched {
 export interface LaneOptions {
   forward: boolean
   place: LanePlace | null
+  /** How its text is written. */
+  charset?: ViewRequest['charset']
 }
 
 /** How much is read of a log at once. */
@@ -71,6 +73,7 @@ export class Lane {
   found = 0
   readonly #forward: boolean
   readonly #selection: Selection
+  readonly #charset: ViewRequest['charset']
   #items: Item[] = []
   readonly #way: Way
   #place: LanePlace | null
@@ -86,7 +89,8 @@ export class Lane {
   readonly #loaded: LoadedRecords
 
   /** `place` is where to begin; without one, at the end of the log, or forward at its start. */
-  constructor(source: Source, selection: Selection, { forward, place }: LaneOptions) {
+  constructor(source: Source, selection: Selection, { forward, place, charset }: LaneOptions) {
+    this.#charset = charset
     this.#way = new Way(forward)
     this.#near = place?.kind === 'place' ? Math.abs(place.lead) : 0
     this.source = source
@@ -205,6 +209,7 @@ export class Lane {
       selection: this.#selection.with({ ...this.#period(), matcher }),
       file,
       rotated,
+      charset: this.#charset,
       cursor: cursor && { place: cursor, direction: this.#forward ? 'after' : 'before' },
       fit: { size, lines },
       first: this.#forward && cursor === null,
@@ -345,7 +350,8 @@ export class Lane {
     const cursor = { place: await this.#way.cursorAt(from), direction: 'after' as const }
     const { file, rotated = true, context } = this.source
     const fit = { size: far - near, lines: 1 }
-    const request = { selection: EVERY_RECORD, file, rotated, cursor, fit, records: true, each: true }
+    const what = { selection: EVERY_RECORD, file, rotated, cursor, charset: this.#charset }
+    const request = { ...what, fit, records: true, each: true }
     const { pieces, memory } = await viewOf(context, request, signal)
     memory?.release()
     if (pieces?.[0]?.length !== far - near) throw error

@@ -16,6 +16,8 @@ import { ThereLane } from './there.ts'
 /** Which part of the timeline is wanted. */
 export interface MergeRequest {
   selection: Selection
+  /** How the texts of the logs are written. */
+  charset?: LaneOptions['charset']
   cursor: { place: MergedCursor; direction: 'before' | 'after' } | null
   /** Whether the first records that fit are wanted rather than the last. @default false */
   first?: boolean | undefined
@@ -138,9 +140,9 @@ export class Merge {
 
   /** A log is read where it is, if its node can do that. */
   #laneOf(source: Source, options: LaneOptions): MergeLane {
-    const { selection, handedOn } = this.#request
+    const { selection, charset, handedOn } = this.#request
     const ask = source.context.laneThere
-    const here = (place: LaneOptions['place']) => new Lane(source, selection, { ...options, place })
+    const here = (place: LaneOptions['place']) => new Lane(source, selection, { ...options, charset, place })
     if (!ask || handedOn == null) return here(options.place)
     return new ThereLane(source, { ...options, ask, filters: handedOn, all: this.#all, here })
   }

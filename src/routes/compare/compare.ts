@@ -46,8 +46,14 @@ export async function compareLogs(request: Request, query: Query, route: Compare
   const { signal } = request
   const { range, base, clock } = periodsOf(query, route)
   const plain = { ...query, since: undefined, until: undefined }
-  const { selection } = (await readViewRequest(plain, route, true)).asked
-  const { sources, others, ...rest } = await logsOf(query, route, signal)
+  const { selection, charset } = (await readViewRequest(plain, route, true)).asked
+  const logs = await logsOf(query, route, signal)
+  const written = (log: ComparedLog) => ({ ...log, charset })
+  const { sources, others, ...rest } = {
+    ...logs,
+    sources: logs.sources.map(written),
+    others: logs.others?.map(written) ?? null,
+  }
   if (request.method === 'HEAD') return mergedJson(request, null, {}, false)
   const leave = await sources[0]!.context.scans.enter(signal, 'long')
   try {

@@ -209,22 +209,21 @@ export const PARAMETERS = [
     meaning: 'The page that starts at this cursor; see [Cursors](#cursors).',
   },
   {
-    name: 'rotated',
-    ...SHAPE,
-    on: ['view', 'histogram', 'fields', 'groups', 'difference'],
-    role: 'log',
-    meaning: 'The file together with the files it was rotated into, oldest first, as one log.',
-  },
-  {
     name: 'encoding',
-    on: ['view', 'histogram', 'fields', 'groups'],
-    role: 'log',
+    ...FILTER,
     type: 'choice',
     words: ['utf-8', 'latin1', 'utf-16le', 'utf-16be'],
     value: 'latin1',
     meaning:
       'How the log is written: `utf-8`, `latin1`, `utf-16le` or `utf-16be`. Default: UTF-8, or UTF-16 if a byte order mark says so; see [Encodings](#encodings).',
     example: 'latin1',
+  },
+  {
+    name: 'rotated',
+    ...SHAPE,
+    on: ['view', 'histogram', 'fields', 'groups', 'difference'],
+    role: 'log',
+    meaning: 'The file together with the files it was rotated into, oldest first, as one log.',
   },
   {
     name: 'format',

@@ -41,7 +41,14 @@ export async function readViewRequest(
     levels: levelsOf(query.level),
     matcher: await matcherOf(query),
   })
-  const isDecoded = records || query.lines !== undefined || query.first !== undefined || !selection.isAll
+  const charset = charsetOf(query)
+  // Records of several logs are put in order, so their text must be known.
+  const isDecoded =
+    records ||
+    query.files !== undefined ||
+    query.lines !== undefined ||
+    query.first !== undefined ||
+    !selection.isAll
   const asked: ViewRequest = {
     file: query.file!,
     rotated: query.rotated ?? false,
@@ -49,7 +56,7 @@ export async function readViewRequest(
     fit: { size: query.size ?? defaultSize(route.maxSize), lines: query.first ?? query.lines ?? null },
     first: query.first !== undefined,
     selection,
-    charset: isDecoded ? charsetOf(query) : undefined,
+    charset: isDecoded ? charset : undefined,
     records,
   }
   return { asked, clock: since?.clock === true || until?.clock === true }
