@@ -262,6 +262,7 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
         'routes-merged-groups.js',
         'routes-merged-follow.js',
         'routes-merged-export.js',
+        'routes-merged-lane.js',
       ],
     ],
     ['history of a configuration', ['routes-config-history.js']],
