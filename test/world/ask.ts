@@ -132,13 +132,14 @@ function isTooBusy({ status, text, headers }: Answer): boolean {
 
 async function askOnce(
   world: World,
-  { app, root, headers: own }: Service,
+  { app, root, node, headers: own }: Service,
   path: string,
   headers: Record<string, string>,
 ): Promise<Answer> {
   const from = world.kernel.elapsed()
+  const named = node !== undefined && !path.includes('node=') ? `${path}&node=${node}` : path
   const response = await app.fetch(
-    new Request(`http://node${root}${path}`, { headers: { ...own, ...headers } }),
+    new Request(`http://node${root}${named}`, { headers: { ...own, ...headers } }),
   )
   let text = ''
   let cut: string | null = null

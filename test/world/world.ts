@@ -30,6 +30,8 @@ export interface Service {
   root: string
   /** The files of a log as it should see them. */
   filesOf(log: Log): Files
+  /** The node that a fleet is asked for at its own address. @default it has none */
+  node?: string
   /** Notes that it may always have. */
   mayNote?: readonly string[]
   /** Of every request, such as a token. */
@@ -110,6 +112,18 @@ export class World {
       onError: (error) => this.reported.push(String(error)),
       clock: this.kernel,
     })
+  }
+
+  /** A coordinator whose peers are this node, under two names. `reach` is what a request goes through on its way. */
+  coordinator(reach: (id: string, answer: () => Promise<Response>) => Promise<Response>): Hono {
+    const peers = ['db-1', 'db-2'].map((id) => ({
+      id,
+      url: `http://${id}`,
+      fetch: (url: string, { connectMillis: _, ...init }: RequestInit & { connectMillis?: number }) =>
+        reach(id, async () => this.app.fetch(new Request(url, init))),
+    }))
+    const { limits } = this.plan.settings
+    return createFleet({ peers, limits, onError() {}, clock: this.kernel })
   }
 
   /** What the apps hold of their process. */

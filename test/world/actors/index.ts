@@ -1,5 +1,6 @@
 import type { Actor } from './actor.ts'
 import { agreement } from './agreement.ts'
+import { coordinator } from './coordinator.ts'
 import { follower } from './follower.ts'
 import { reader } from './reader.ts'
 import { rotator } from './rotator.ts'
@@ -17,5 +18,6 @@ export const ACTORS: Readonly<Record<string, Actor>> = {
   reader,
   follower,
   agreement,
+  coordinator,
   vandal,
 }
