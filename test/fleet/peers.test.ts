@@ -3,6 +3,7 @@ import type { FleetNode } from '../../src/answers.ts'
 import { type AppOptions, createApp } from '../../src/app.ts'
 import { createFleet, type FleetOptions } from '../../src/fleet/fleet.ts'
 import type { PeerOptions } from '../../src/fleet/peer.ts'
+import { systemClock } from '../../src/limits/clock.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 
 const NODE = {
@@ -277,7 +278,10 @@ describe('a fleet of a bucket and peers', () => {
       'db-9/node.json': JSON.stringify(NODE),
       'db-9/logs/a.log': line(2, 'db-9'),
     })
-    const app = createFleet({ store, peers: [peer], onError() {} })
+    // A list that was slow is remembered for up to a second.
+    let passed = 0
+    const clock = { ...systemClock, elapsed: () => systemClock.elapsed() + passed }
+    const app = createFleet({ store, peers: [peer], clock, onError() {} })
     const view = async (path: string) => {
       const answer = await app.request(path)
       const lines = (await answer.text()).trim().split('\n').length
@@ -287,6 +291,7 @@ describe('a fleet of a bucket and peers', () => {
     expect(await view(timeline)).toEqual({ lines: 4, note: null })
     expect(await view('/nodes/db-1/api/v1/log/view?file=a.log')).toEqual({ lines: 3, note: null })
     state.isDead = true
+    passed = 2000
     expect(await view(timeline)).toEqual({ lines: 2, note: 'copy' })
     expect(await view('/nodes/db-1/api/v1/log/view?file=a.log')).toEqual({ lines: 1, note: 'copy' })
   })
