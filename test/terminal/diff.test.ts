@@ -98,11 +98,11 @@ describe('nodestate config --blame', () => {
     const one = await run('config', ['--blame'], '/nodes/db-7')
     expect(one.code).toBe(0)
     expect(one.out).toMatch(
-      /^2026-11-16T02:30:00\.000Z {2}storage\.flush-workers: 1, was 8, errors per hour 0 -> 600\n/,
+      /^2026-11-16T02:30:00\.000Z {2}storage\.flush-workers: 1, was 8, errors per hour 0 -> 150\n/,
     )
     expect(one.out).toMatch(/^db\.password: "\*+"$/m)
     const two = await run('config', ['--blame', '--node', 'db-7'])
-    expect(two.out).toContain('-> 600\n  8  db-4\n')
+    expect(two.out).toContain('-> 150\n  8  db-4\n')
     expect(JSON.parse((await run('config', ['--blame', '--json'], '/nodes/db-7')).out).keys).toHaveLength(2)
   })
 })
