@@ -1,12 +1,9 @@
-import { asOne } from '../../bytes.ts'
 import { Budget } from '../../limits/budget.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { periodReach } from '../joined/reach.ts'
 import type { NextBytes } from '../render/rendered.ts'
 import { type Filter, filterOf } from '../search/filter.ts'
-import { Forward } from '../search/forward.ts'
-import { leaseForReads } from '../search/reading.ts'
-import { scanForward } from '../search/scan-forward.ts'
+import { LogWalk, type WalkPart } from '../search/walk.ts'
 import type { Series } from '../text/series.ts'
 import { type Note, timeNotes } from '../view/answer.ts'
 import { readingOf, type ViewContext } from '../view/context.ts'
@@ -32,12 +29,7 @@ interface Section {
   filter: Filter
   /** Whether it begins inside a record that was sent in part. @default false */
   splitsRecord?: boolean | undefined
-  /** Reads it for all pages. @default each page is read by itself */
-  reader?: Forward
 }
-
-/** How much is found before it is sent. */
-const PAGE_BYTES = 1024 * 1024
 
 /**
  * Opens an export. Its budget is the log itself: it has no limit of bytes or time, but it uses one search slot,
@@ -48,12 +40,13 @@ export async function openExport(
   request: ViewRequest,
   signal?: AbortSignal,
 ): Promise<Export> {
-  const leave = await context.scans.enter(signal, 'long')
+  const { scans, memory, clock } = context
+  const leave = await scans.enter(signal, 'long')
   try {
     const opening = {
       request,
       reach: periodReach(request.selection),
-      openerOf: () => ({ ...context, budget: new Budget({ signal, clock: context.clock }) }),
+      openerOf: () => ({ ...context, budget: new Budget({ signal, memory, clock }) }),
       // After a cursor, missing bytes are a problem: the pages of a view show on which side of them it is.
       whole: request.cursor !== null,
     }
@@ -68,11 +61,12 @@ export async function openExport(
     const { plan, format, budget } = found!
     const notes = [...plan.notes]
     if (request.selection.isPeriod || request.records) notes.push(...timeNotes(format, context.zone))
+    const records = recordsOf(context, plan, budget, leave)
     const close = () => {
-      plan.close?.()
       leave()
+      // Only when the running step has ended: its reads write into memory that is used again.
+      void records.return(null)
     }
-    const records = recordsOf(context, plan, budget, close)
     return { format, notes, next: async () => (await records.next()).value, close }
   } catch (error) {
     leave()
@@ -83,7 +77,6 @@ export async function openExport(
 interface ExportPlan {
   sections: Iterable<Section> | AsyncIterable<Section>
   notes: Set<Note>
-  close?: () => void
 }
 
 /**
@@ -92,11 +85,12 @@ interface ExportPlan {
  */
 async function planOfFiles(session: Session): Promise<FilesPlan> {
   const { context, request, log } = session
+  const { splitsRecord } = request.cursor?.place ?? {}
   const format = await session.format()
   const { since, until } = await session.borders()
   const { series, at } = session.open
   const start = await series.addresses.floor(Number.NEGATIVE_INFINITY)
-  const bottom = since?.from ?? start
+  const bottom = Math.max(start, since?.from ?? start)
   const lo = request.cursor === null || at === null ? bottom : Math.max(at, bottom)
   const hi = Math.min(until?.to ?? series.end, series.end)
   await series.ensure(lo, hi)
@@ -105,15 +99,12 @@ async function planOfFiles(session: Session): Promise<FilesPlan> {
     const part = session.of(older)
     plans.push(await part.cutting(() => planOfFiles(part)))
   }
-  const reader = new Forward(series, hi, readingOf(context), leaseForReads(context.memory))
-  const splitsRecord = request.cursor?.place.splitsRecord
   const filter = filterOf(request.selection, { format, zone: context.zone, since, until })
   plans.push({
-    sections: [{ series, lo, hi, filter, splitsRecord, reader }],
+    sections: [{ series, lo, hi, filter, splitsRecord }],
     notes: new Set(since?.ordered === false || until?.ordered === false ? ['time-order'] : []),
     isFromStart: lo <= start,
     isToEnd: hi >= series.end,
-    close: () => reader.end(),
   })
   const joined = plans.reduce(besideHole)
   if (log.beginsLate && joined.isFromStart) joined.notes.add('begins-late')
@@ -126,7 +117,6 @@ interface FilesPlan extends ExportPlan {
   /** Whether everything from the start of the log, and up to its end, is wanted. */
   isFromStart: boolean
   isToEnd: boolean
-  close(): void
 }
 
 /** The plans of what is before and after a hole, as one. */
@@ -138,10 +128,6 @@ function besideHole(before: FilesPlan, after: FilesPlan): FilesPlan {
     notes,
     isFromStart: before.isFromStart,
     isToEnd: after.isToEnd,
-    close() {
-      before.close()
-      after.close()
-    },
   }
 }
 
@@ -162,39 +148,44 @@ async function* filtered(
   for await (const group of groups) yield { ...group, filter }
 }
 
-/** The wanted records of all sections, a page at a time. After the last one, or an error, the export is closed. */
+/** The wanted records of all sections, some at a time. After the last ones, or an error, `leave` is called. */
 async function* recordsOf(
   context: ViewContext,
   { sections }: ExportPlan,
   budget: Budget,
-  close: () => void,
+  leave: () => void,
 ): AsyncGenerator<Uint8Array, null> {
+  const reading = readingOf(context)
   try {
-    for await (const { series, lo, hi, filter, reader, ...section } of sections) {
-      let { splitsRecord } = section
-      for (let at = lo; at < hi; ) {
-        const found = await scanForward({
-          series,
-          lo: at,
-          hi,
-          filter,
-          fit: { size: PAGE_BYTES, lines: null },
-          countBy: 'records',
-          budget,
-          splitsRecord,
-          reading: readingOf(context),
-          reader,
-        })
-        found.memory?.release()
-        if (found.pieces.length > 0) yield asOne(found.pieces)
-        at = found.to
-        splitsRecord = found.splitsRecord
+    for await (const section of sections) {
+      const walk = new LogWalk({ ...section, forward: true, inPieces: true, budget, reading })
+      try {
+        for (let part = await walk.next(); part && !(part instanceof LogWalk); part = await walk.next()) {
+          const records = wantedOf(part, await part.wanted())
+          if (records.length > 0) yield records
+        }
+      } finally {
+        await walk.end()
       }
+      const { series, lo, hi } = section
       const broken = series.brokenIn(lo, hi)
       if (broken) throw broken
     }
     return null
   } finally {
-    close()
+    leave()
   }
+}
+
+/** A copy of the wanted records: the memory of a part is used for the next one while they are being sent. */
+function wantedOf({ bytes }: WalkPart, ranges: ArrayLike<number>): Uint8Array {
+  let length = 0
+  for (let i = 0; i < ranges.length; i += 2) length += ranges[i + 1]! - ranges[i]!
+  const records = new Uint8Array(length)
+  let at = 0
+  for (let i = 0; i < ranges.length; i += 2) {
+    records.set(bytes.subarray(ranges[i], ranges[i + 1]), at)
+    at += ranges[i + 1]! - ranges[i]!
+  }
+  return records
 }

@@ -3,7 +3,7 @@ import { PLAIN } from '../format/detect.ts'
 import { EVERYTHING } from '../joined/reach.ts'
 import { openLog } from '../open.ts'
 import { type Filter, filterOf } from '../search/filter.ts'
-import { scanForward } from '../search/scan-forward.ts'
+import { findPage } from '../search/page.ts'
 import { EVERY_RECORD } from '../selection.ts'
 import { type Cursor, fingerprint } from '../text/cursor.ts'
 import { checkFormat, formatOf } from '../text/format.ts'
@@ -75,9 +75,9 @@ async function recordsUntil(
     filter.format = await formatOf(series, context.clock)
     filter.undecided = filter.format === PLAIN
   }
-  const scan = { series, lo: at!, hi: to, filter, countBy: 'lines' as const, budget, splitsRecord }
-  const page = (size: number) =>
-    scanForward({ ...scan, fit: { size, lines: null }, reading: { chunk: PAGE_BYTES, clock: context.clock } })
+  const reading = { chunk: PAGE_BYTES, clock: context.clock }
+  const range = { series, lo: at!, hi: to, forward: true, filter, budget, splitsRecord, reading }
+  const page = (size: number) => findPage(range, { fit: { size, lines: null }, countBy: 'lines' })
   let found = await page(size)
   // A record is not cut because many others wait.
   if (found.splitsRecord && size < PAGE_BYTES) found = await page(PAGE_BYTES)

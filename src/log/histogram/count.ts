@@ -1,12 +1,11 @@
 import { type Budget, BudgetError } from '../../limits/budget.ts'
 import { LEVELS } from '../format/detect.ts'
-import { lineEnd, nextStart } from '../format/lines.ts'
+import { lineEnd } from '../format/lines.ts'
 import type { Scanner } from '../scanner/scanner.ts'
 import { ANYTHING, type Flush, type IsSpan, Shapes } from '../scanner/shapes.ts'
+import { walkThrough } from '../search/consumer.ts'
 import { type Candidate, type Chunk, eachWanted, type Filter } from '../search/filter.ts'
-import { matchesInTurns } from '../search/in-turns.ts'
-import type { Examine } from '../search/scan.ts'
-import { scanBack } from '../search/scan-back.ts'
+import type { WalkPart } from '../search/walk.ts'
 import { lastTime } from '../text/format.ts'
 import type { Series } from '../text/series.ts'
 import { readingOf, type ViewContext } from '../view/context.ts'
@@ -22,9 +21,6 @@ export interface CountedRange {
   isSpan: IsSpan
 }
 
-/** How much is counted between two turns of the event loop. */
-const UNIT = 512 * 1024
-
 /** Counts backwards through a log, as a search reads it. False if the budget ran out. */
 export async function countRecords(
   context: ViewContext,
@@ -35,25 +31,14 @@ export async function countRecords(
   const { lo, hi, filter } = range
   const isEverything = !filter.selection.isSearch
   let lines: LineCount | null = null
-  const examine: Examine = async (chunk, scanner) => {
-    if (scanner && isEverything) lines ??= new LineCount(range, scanner)
-    const { bytes, from, to } = chunk
-    let { before = Number.NaN } = chunk
-    for (let at = from; at < to; ) {
-      const next = at + UNIT >= to ? -1 : nextStart(filter.format, bytes, at + UNIT, to)
-      const end = next < 0 ? to : next
-      const unit = { ...chunk, bytes: bytes.subarray(0, end), from: at, to: end, before }
-      if (!lines?.count(unit)) await countWanted(unit, range, budget, scanner)
-      before = lastTime(filter.format, filter.zone, bytes, [at, end, before])
-      at = end
-      await budget.step()
-    }
+  const take = async (part: WalkPart) => {
+    if (part.scanner && isEverything) lines ??= new LineCount(range, part.scanner)
+    if (!lines?.count(part)) await countWanted(part, range)
+    return null
   }
+  const walk = { series, lo, hi, forward: false, filter, budget, reading: readingOf(context) }
   try {
-    const fit = { size: Number.POSITIVE_INFINITY, lines: null }
-    const reading = readingOf(context)
-    const scan = { series, lo, hi, filter, fit, countBy: 'records', budget, reading, examine } as const
-    const { cut } = await scanBack({ ...scan, isStart: true })
+    const { cut } = await walkThrough({ ...walk, isStart: true, looksAtAll: true }, { take })
     return !cut
   } catch (error) {
     if (error instanceof BudgetError) return false
@@ -61,17 +46,12 @@ export async function countRecords(
   }
 }
 
-/** Counts the wanted records of a chunk one by one. */
-async function countWanted(
-  chunk: Chunk,
-  { filter, add }: CountedRange,
-  budget: Budget,
-  scanner: Scanner | null,
-): Promise<void> {
+/** Counts the wanted records of a part one by one. */
+async function countWanted(part: WalkPart, { filter, add }: CountedRange): Promise<void> {
   const { format, zone } = filter
-  const { bytes, base } = chunk
-  let { before = Number.NaN } = chunk
-  let last = chunk.from
+  const { bytes, base } = part
+  let { before = Number.NaN } = part
+  let last = part.from
   const count = (record: Candidate) => {
     const { start, end, headEnd } = record
     let time = format.time(bytes, start, headEnd, zone)
@@ -83,8 +63,8 @@ async function countWanted(
     before = time
     last = end
   }
-  if (filter.selection.matcher === null) return eachWanted(chunk, filter, count, scanner)
-  const ranges = await matchesInTurns(chunk, filter, budget, { scanner })
+  if (filter.selection.matcher === null) return eachWanted(part, filter, count, part.scanner)
+  const ranges = await part.wanted()
   for (let i = 0; i < ranges.length; i += 2) {
     const start = ranges[i]!
     const end = ranges[i + 1]!

@@ -1,7 +1,7 @@
 import { LogError } from '../error.ts'
 import { periodReach } from '../joined/reach.ts'
 import type { Candidate, Filter } from '../search/filter.ts'
-import { MAX_RECORD } from '../search/scan.ts'
+import { MAX_RECORD } from '../search/records.ts'
 import { firstTimeOf, type Timed } from '../seek/seek.ts'
 import { EVERY_RECORD, type Selection } from '../selection.ts'
 import { firstTime, lastTime } from '../text/format.ts'

@@ -1,6 +1,6 @@
 import { soundsCompressed } from '../../codec/kind.ts'
 import type { Filter } from '../search/filter.ts'
-import type { Witness } from '../search/scan.ts'
+import type { Witness } from '../search/page.ts'
 import type { Keeps } from '../search/sink.ts'
 import type { Fit } from '../search/span.ts'
 import type { Selection } from '../selection.ts'

@@ -3,9 +3,9 @@ import type { Lease } from '../../limits/memory-budget.ts'
 import { type LineFormat, PLAIN } from '../format/detect.ts'
 import { BYTES_AT_ONCE } from '../render/body.ts'
 import { type Filter, filterOf, isExact } from '../search/filter.ts'
-import type { Found, Scan } from '../search/scan.ts'
-import { scanBack, wholeBack } from '../search/scan-back.ts'
-import { scanForward } from '../search/scan-forward.ts'
+import { type Found, findPage, type PageOptions } from '../search/page.ts'
+import type { WalkRange } from '../search/range.ts'
+import { wholeBack } from '../search/records.ts'
 import { noMemory } from '../search/sink.ts'
 import { firstThatFit, lastThatFit } from '../search/span.ts'
 import type { Border } from '../seek/seek.ts'
@@ -147,12 +147,13 @@ const CHEAP = 1024 * 1024
 
 /** The records that the filters want. */
 async function search(plan: ViewPlan): Promise<View> {
-  const { context, request, budget, forward, notes } = plan
+  const { context, request, budget, notes } = plan
   const { series } = plan.log
-  const scan = scanOf(plan)
-  const run = () => (forward ? scanForward(scan) : scanBack(scan))
+  const range = rangeOf(plan)
+  const page = pageOf(plan, range.filter)
+  const run = () => findPage(range, page)
   // A page of all records costs no more than a tail, so it needs no search slot: 2,000 followers may join at once.
-  const isCheap = plan.all && scan.fit.size <= CHEAP
+  const isCheap = plan.all && page.fit.size <= CHEAP
   const found = isCheap ? await run() : await runInSlot(context.scans, budget, run)
   if (found.cut || series.isCut) notes.push('scan-budget')
   else if (found.isShort || (!found.complete && request.fit.size > context.limits.answerBytes))
@@ -161,28 +162,36 @@ async function search(plan: ViewPlan): Promise<View> {
   const { prev, next } = await pagesAround(plan, found)
   const { from, to, pieces, ends, memory } = found
   const fields = request.selection.matcher?.fields
-  if (pieces.length === 0 && fields && (await lacksFields(series, scan.filter, fields)))
+  if (pieces.length === 0 && fields && (await lacksFields(series, range.filter, fields)))
     notes.push('unknown-field')
   return { ...baseOf(plan), from, to, pieces, ends, prev, next, memory }
 }
 
-function scanOf(plan: ViewPlan): Scan {
+/** Where records are searched for. */
+function rangeOf(plan: ViewPlan): WalkRange {
   const { context, request, budget, lo, hi, forward } = plan
-  const filter = filterOf(request.selection, { ...plan, zone: context.zone })
   return {
     series: plan.log.series,
     lo,
     hi,
-    filter,
-    fit: { ...request.fit, size: sizeOf(plan) },
-    countBy: request.records ? 'records' : 'lines',
+    forward,
+    filter: filterOf(request.selection, { ...plan, zone: context.zone }),
     budget,
     reading: readingOf(context),
-    each: request.each,
     splitsRecord: request.cursor?.place.splitsRecord,
     isStart: plan.log.isStart === true && plan.log.at === (forward ? lo : hi),
     stretch: request.stretch,
-    witness: plan.all ? undefined : request.witness?.(filter, forward),
+  }
+}
+
+/** How many of them are wanted, and in which form. */
+function pageOf(plan: ViewPlan, filter: Filter): PageOptions {
+  const { request } = plan
+  return {
+    fit: { ...request.fit, size: sizeOf(plan) },
+    countBy: request.records ? 'records' : 'lines',
+    each: request.each,
+    witness: plan.all ? undefined : request.witness?.(filter, plan.forward),
     keeps: request.keeps?.(filter, plan.log.series),
   }
 }

@@ -4,7 +4,7 @@ import { systemClock } from '../../../src/limits/clock.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
 import { LoadedRecords } from '../../../src/log/merge/records/long.ts'
 import { BLOCK, takeBlock } from '../../../src/log/search/blocks.ts'
-import { Forward } from '../../../src/log/search/forward.ts'
+import { ReadAhead } from '../../../src/log/search/read-ahead.ts'
 import { Series } from '../../../src/log/text/series.ts'
 import { PlainText } from '../../../src/log/text/text.ts'
 import { withFastReads } from '../../../src/store/fast.ts'
@@ -38,17 +38,20 @@ async function slowLog() {
 describe('memory that is read into when a client disconnects', () => {
   it.each(['one log', 'several logs'])('is nobody else’s before the read has ended: %s', async (which) => {
     const { series, go } = await slowLog()
-    const forward = new Forward(series, LENGTH, { chunk: 1024, clock: systemClock }, null)
+    const reading = { chunk: 1024, clock: systemClock }
+    const range = { series, lo: 0, hi: LENGTH, forward: true, budget: new Budget(), reading }
+    const reader = new ReadAhead(range, { step: 1024, largest: 1024, buffers: [] })
     const records = new LoadedRecords(systemClock)
     const isOne = which === 'one log'
     const all = { start: 0, end: LENGTH }
-    const reading = isOne ? forward.read(0, LENGTH) : records.load(series, all, undefined)
+    const loading = isOne ? reader.chunk(0, LENGTH, 0) : records.load(series, all, undefined)
     await new Promise(setImmediate)
-    if (isOne) forward.end()
+    if (isOne) void reader.end()
     else records.release()
     const block = takeBlock().fill(0)
     go()
-    expect((await reading).length).toBe(LENGTH)
+    const loaded = await loading
+    expect((loaded instanceof Uint8Array ? loaded : loaded.bytes).length).toBe(LENGTH)
     expect(block.indexOf(0x61)).toBe(-1)
   })
 })

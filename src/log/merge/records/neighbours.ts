@@ -1,6 +1,6 @@
 import { endOf, lineEnd, startOf } from '../../format/lines.ts'
 import type { Chunk, Filter } from '../../search/filter.ts'
-import type { Witness } from '../../search/scan.ts'
+import type { Witness } from '../../search/page.ts'
 import type { Series } from '../../text/series.ts'
 import type { Zone } from '../../time.ts'
 import type { View } from '../../view/answer.ts'
