@@ -44,6 +44,8 @@ export const NOTHING = {
   /** The time of the record at that place, ISO 8601: where to look when the cursor is gone. */
   time: '',
   rotated: false,
+  /** How the log is written, if its bytes do not say: `latin1`, `utf-16le`, `utf-16be`. */
+  encoding: '',
   /** Show all lines and only mark the hits. */
   all: false,
   follow: false,
@@ -72,6 +74,7 @@ export function carryTo(look: Look, files: string[], { nodes = look.nodes, time 
     ...NOWHERE,
     chart: '',
     different: '',
+    encoding: '',
     history: '',
     size: 0,
     file,
@@ -161,6 +164,6 @@ export function writeLook(look: Look): string {
 
 /** What decides which records are loaded, as one text (the place in them is not part of it). */
 export function queryKey(look: Look): string {
-  const { file, others, nodes, hidden, level, since, until, terms, rotated, all } = look
-  return JSON.stringify([file, others, nodes, hidden, level, since, until, terms, rotated, all])
+  const { file, others, nodes, hidden, level, since, until, terms, rotated, encoding, all } = look
+  return JSON.stringify([file, others, nodes, hidden, level, since, until, terms, rotated, encoding, all])
 }

@@ -11,6 +11,7 @@ describe('the address', () => {
       hidden: fc.uniqueArray(fc.string({ minLength: 1 }), { maxLength: 2 }),
       by: fc.constantFrom('', 'file', 'node'),
       different: fc.string(),
+      encoding: fc.string(),
       history: fc.string(),
       compare: fc.uniqueArray(fc.string({ minLength: 1 }), { maxLength: 2 }),
       level: fc.constantFrom('', 'warn', 'error'),

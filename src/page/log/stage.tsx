@@ -25,7 +25,7 @@ export function Stage({ log }: { log: Log }) {
   const busy = loaded?.loading ?? null
   const slow = useSlow(busy !== null || (made?.searching ?? false))
   const [anyway, setAnyway] = useState(false)
-  const binary = file?.binary ?? false
+  const binary = (file?.binary ?? false) && look.encoding === ''
   const none = loaded !== undefined && loaded.items.length === 0
   return (
     <div class="stage">

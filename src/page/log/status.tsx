@@ -5,7 +5,7 @@ import { count } from '../ui/format.ts'
 import type { Look } from '../url.ts'
 import { type Totals, totalAt } from './chart/totals.ts'
 import { ZONES, type ZoneChoice, zoneLabel } from './find/clock.ts'
-import { isFiltered } from './find/query.ts'
+import { ENCODINGS, isFiltered } from './find/query.ts'
 import type { Reader } from './reader/reader.ts'
 import type { Log } from './use-log.ts'
 
@@ -39,6 +39,22 @@ export function Status({ log }: { log: Log }) {
         <kbd>/</kbd> find <kbd>n</kbd>
         <kbd>N</kbd> {isFiltered(look) ? 'matches' : 'errors'} <kbd>f</kbd> follow <kbd>?</kbd> keys
       </span>
+      {(look.encoding !== '' || log.file?.binary || window?.notes.includes('encoding')) && (
+        <select
+          class="zone"
+          aria-label="Encoding"
+          title="How the log is written: some of its bytes are not UTF-8"
+          value={look.encoding}
+          onChange={(event) => log.acts.apply({ encoding: event.currentTarget.value, follow: false }, null)}
+        >
+          <option value="">UTF-8</option>
+          {ENCODINGS.map((name) => (
+            <option key={name} value={name}>
+              {name === 'latin1' ? 'Latin-1' : name.toUpperCase()}
+            </option>
+          ))}
+        </select>
+      )}
       {reader?.seen != null && (
         <time class="today" title="The day at the top of the list">
           {clock.wall(reader.seen[0]).slice(0, 10)}

@@ -59,6 +59,7 @@ export function useActs({ reader, goal, current, toOthers, go, note, say }: Opti
     const made = reader.current
     if (made === null) return
     const on = !made.following
+    if (on && look().encoding !== '') return say('A log can be followed only as UTF-8')
     note({ ...look(), follow: on, ...(on ? NOWHERE : {}) })
     void made.follow(on)
   }

@@ -1,6 +1,9 @@
 import type { HistogramQuery, LevelFilter, LogQuery } from '../../../client.ts'
 import { filesOf, isMerged, type Look, type Term } from '../../url.ts'
 
+/** Encodings that can be chosen. */
+export const ENCODINGS = ['latin1', 'utf-16le', 'utf-16be'] as const
+
 export function queryOf(look: Look): LogQuery {
   const shown = (names: string[]) => names.filter((name) => !look.hidden.includes(name))
   const files = shown(filesOf(look))
@@ -9,6 +12,9 @@ export function queryOf(look: Look): LogQuery {
     node: look.nodes.length === 0 ? undefined : shown(look.nodes),
     // Several logs always come with their rotated files.
     rotated: (look.rotated && !isMerged(look)) || undefined,
+    encoding: (ENCODINGS as readonly string[]).includes(look.encoding)
+      ? (look.encoding as LogQuery['encoding'])
+      : undefined,
     since: look.since || undefined,
     until: look.until || undefined,
     ansi: true,

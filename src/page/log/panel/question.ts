@@ -9,7 +9,8 @@ import { fieldsQueryOf } from '../find/query.ts'
 /** Asks what sets the range of a look apart, as a query string. An age becomes a moment, so that the answer lasts. */
 export function questionAt(look: Look, clock: Clock): string {
   const params = new URLSearchParams()
-  for (const [name, value] of Object.entries(fieldsQueryOf(look)))
+  // A comparison reads a log as its bytes say.
+  for (const [name, value] of Object.entries(fieldsQueryOf({ ...look, encoding: '' })))
     for (const each of [value ?? []].flat()) params.append(name, String(each))
   for (const name of ['since', 'until'] as const)
     params.set(name, iso(momentOf(look[name], clock.log) ?? Date.now()))

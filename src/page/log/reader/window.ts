@@ -33,6 +33,8 @@ export class LogWindow {
   failure: Error | null = null
   /** Sources that the last answer lacks, each with a reason. */
   missing: Missing[] = []
+  /** What is special about the last answer, as short words. */
+  notes: string[] = []
   /** The moment up to which every source of a fleet is complete. */
   settled: number | null = null
   /** What the records are sorted by, if not by time: they are all that there is then. */
@@ -225,6 +227,7 @@ export class LogWindow {
     try {
       const found = await this.#client.lines({ ...this.query, ...rest, ...amount }, { signal })
       this.missing = found.missing
+      this.notes = found.notes
       const settled = found.settled === null ? null : Date.parse(found.settled)
       if (settled !== this.settled) {
         this.settled = settled
