@@ -65,7 +65,12 @@ async function get(
   const isSteady = () => world.logs.every((one) => new Reference(service.filesOf(one)).isInOrder(true))
   // Rising numbers are rare: where records and times of change say nothing, the order is a guess.
   const isGuess = answer.notes.includes('family-order') && world.logs.some(({ settings }) => settings.rising)
-  const isOdd = (note: string) => (note === 'unknown-field' ? !isNothing : !isGuess && isSteady())
+  const isText = () =>
+    world.logs.every((one) => !new Reference(service.filesOf(one)).text(true)?.includes('\uFFFD'))
+  const isOdd = (note: string) => {
+    if (note === 'encoding') return isText()
+    return note === 'unknown-field' ? !isNothing : !isGuess && isSteady()
+  }
   const odd = answer.notes.find((note) => !service.mayNote?.includes(note) && isOdd(note))
   if (answer.status === 200 && odd !== undefined)
     world.break('a note is true', `${who} got ${odd} for ${path}`)
