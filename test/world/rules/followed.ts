@@ -44,7 +44,9 @@ export class FollowedLog {
     const line = this.#log.lineOf(text)
     if (!line) {
       const isEnded = ({ lost, gone }: Line['record']) => lost || gone !== null
-      const isBegun = this.#log.lines.some((one) => isEnded(one.record) && one.text.startsWith(text))
+      // It may end inside a character.
+      const begun = text.replace(/\uFFFD$/, '')
+      const isBegun = this.#log.lines.some((one) => isEnded(one.record) && one.text.startsWith(begun))
       if (isBegun) this.#fragment = text
       else this.#break(`got ${JSON.stringify(text)}, which was never written`)
       return
