@@ -141,6 +141,10 @@ export class Tracker {
         if (!(await this.#relocate(changes))) return false
         continue
       }
+      if (read === 'emptied') {
+        if (!(await this.#toCopy(changes))) return false
+        continue
+      }
       if (!(await this.#mayMove()) || !(await this.#toNext(changes))) return false
     }
     return true
@@ -150,8 +154,11 @@ export class Tracker {
     return { kind: 'data', name: this.#name, id: this.#id, offset: this.#offset - bytes.length, bytes }
   }
 
-  /** What comes next in the file: bytes, `end`, or `lost` when the file under the name is another one. */
-  async #readOn(): Promise<Uint8Array | 'end' | 'lost'> {
+  /**
+   * What comes next in the file: bytes, `end`, `lost` when the file under the name is another one, or `emptied` when it was
+   * empty and is empty again.
+   */
+  async #readOn(): Promise<Uint8Array | 'end' | 'lost' | 'emptied'> {
     const back = this.#seen.length
     try {
       if (this.#archive) {
@@ -166,6 +173,7 @@ export class Tracker {
       const bytes = await collect(got)
       const { id = null, size, etag, modified } = got.entry
       if (id !== this.#id || size < this.#offset || !equal(bytes.subarray(0, back), this.#seen)) return 'lost'
+      if (size === 0 && modified > this.#modified) return 'emptied'
       this.#modified = modified
       this.#etag = size === this.#offset - back + bytes.length ? etag : undefined
       if (bytes.length === back) return 'end'
@@ -212,6 +220,31 @@ export class Tracker {
     if (!first) return false
     changes.push({ kind: truncated ? 'truncated' : 'gap', file: this.#file })
     changes.push(this.#data(first))
+    return true
+  }
+
+  /**
+   * An empty file has nothing that proves it is the same, except its time: what was written to it may have been copied and
+   * truncated since the last poll. Continues in the first copy. False if it can only wait.
+   */
+  async #toCopy(changes: Change[]): Promise<boolean> {
+    const family = await listFamily(this.#opener, this.#file)
+    const own = family.members[placeIn(family, this.#name)]
+    if (!own) return false
+    const copies = family.members.filter((one) => one !== own && one.modified > this.#modified)
+    const copy = copies.find(({ size }) => size > 0)
+    const file = this.#name
+    if (copy) {
+      const first = await this.#tolerant(() => this.#start(copy, family))
+      if (!first) return false
+      if (family.certain) changes.push({ kind: 'rotated', file, to: this.#name })
+      else changes.push({ kind: 'gap', file: this.#file })
+      changes.push(this.#data(first))
+      return true
+    }
+    // The copy of an empty file shows that nothing was lost.
+    if (copies.length === 0) changes.push({ kind: 'truncated', file: this.#file })
+    this.#modified = own.modified
     return true
   }
 
@@ -269,7 +302,7 @@ export class Tracker {
     }
     // The writer moved after its last line here: what it wrote until then is there now.
     const last = await this.#readOn()
-    if (last === 'lost') return true
+    if (last === 'lost' || last === 'emptied') return true
     if (last instanceof Uint8Array) {
       changes.push(this.#data(last))
       return true

@@ -5,6 +5,7 @@ import {
   renameSync,
   rmSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -354,6 +355,19 @@ describe('follow on a disk', () => {
     truncateSync(path('a.log'))
     appendFileSync(path('a.log'), line(6))
     await client.until(({ records }) => records === lines(2, 7))
+  })
+
+  it('reads what was written to an empty file in its copy, if that is emptied before it looks', async () => {
+    writeFileSync(path('new.log'), '')
+    utimesSync(path('new.log'), 1, 1)
+    const client = await open(appOf(fsStore(folder)), 'file=new.log', SSE)
+    appendFileSync(path('new.log'), lines(0, 2))
+    copyFileSync(path('new.log'), path('new.log.1'))
+    truncateSync(path('new.log'))
+    await client.until(({ records }) => records === lines(0, 2))
+    appendFileSync(path('new.log'), line(2))
+    await client.until(({ records }) => records === lines(0, 3))
+    expect(client.events.filter((event) => event.name).map((event) => event.name)).toEqual(['rotated'])
   })
 
   it('does not lose a line that is split by a rotation', async () => {
