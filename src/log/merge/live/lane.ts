@@ -146,8 +146,8 @@ export class FollowedLane {
         this.#steps = [{ record: null, change, time: this.#time, end: cursor }]
       return cursor
     } catch (error) {
-      // The follower tells that the place is gone.
-      if (place.kind === 'place' && isGone(error)) return place.cursor
+      // The follower tells that the place is gone, unless its files were just moved and it finds it.
+      if (place.kind === 'place' && isGone(error)) return withoutLead(place)
       throw error
     }
   }
@@ -264,6 +264,13 @@ export class FollowedLane {
 }
 
 const NO_TAIL = { fit: { size: 0, lines: 0 }, records: true }
+
+/** The place after what leads to it, if both are in one file; otherwise one that is not found. */
+function withoutLead({ cursor, lead }: Extract<LanePlace, { kind: 'place' }>): Cursor {
+  if (lead === 0) return cursor
+  const offset = cursor.offset + lead
+  return { ...cursor, offset: offset < 0 ? Number.MAX_SAFE_INTEGER : offset, splitsRecord: false }
+}
 
 /** Whether a log may be read again later. */
 function isPassing(error: unknown): boolean {
