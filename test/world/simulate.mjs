@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { bundle } from './bundle.mjs'
 import { undoFixes } from './faults/faults.mjs'
+import { OPEN } from './open.mjs'
 import { eachWorld } from './workers.mjs'
 
 /** How many failures of a run are shrunk and told in full; of the others, the seed and the rule. */
@@ -130,8 +131,10 @@ async function many(url, { from, count }, { workers, save, digests }) {
     if (!world.isSilent) done++
     if (digests && !world.isSilent) console.log(`${world.seed} ${world.digest}`)
     if (world.broken.length === 0) return
-    failures.push(world)
-    console.log(`${isTerminal ? '\r' : ''}Seed ${world.seed}: ${world.broken[0]}`)
+    const isOpen = OPEN.get(world.seed) === ruleOf(world.broken[0])
+    if (!isOpen) failures.push(world)
+    const known = isOpen ? ' (known, see open.mjs)' : ''
+    console.log(`${isTerminal ? '\r' : ''}Seed ${world.seed}${known}: ${world.broken[0]}`)
   })
   clearInterval(ticker)
   console.log(`${isTerminal ? '\r' : ''}${progress()}`)
@@ -139,12 +142,17 @@ async function many(url, { from, count }, { workers, save, digests }) {
   return failures.length === 0 && done === count
 }
 
+/** The rule that a failure names before its colon. */
+function ruleOf(failure) {
+  return failure.split(':')[0]
+}
+
 /** Shrinks the first failures, one of each rule, and prints them. */
 async function tell(url, failures, save) {
   const world = await import(url)
   const byRule = new Map()
   for (const failure of failures.sort((a, b) => a.seed - b.seed)) {
-    const rule = failure.broken[0].split(':')[0]
+    const rule = ruleOf(failure.broken[0])
     byRule.set(rule, [...(byRule.get(rule) ?? []), failure])
   }
   for (const [rule, all] of byRule)

@@ -56,7 +56,7 @@ it('a page between two times reads a long record for each border and once more',
     fit: { size: KIB, lines: 6 },
   })
   expect(texts).toHaveLength(3)
-  expect(reads.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(3 * 4.5 * text.length)
+  expect(reads.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(3 * 5 * text.length)
 })
 
 it.each([1, 7, 40])('pages of %i matches hold each of them once', async (lines) => {
