@@ -113,6 +113,30 @@ describe('histogram', () => {
     const inside = await ask({ 'a.log': at([1, 5, 3, 2, 9]) }, 'file=a.log')
     expect(inside.response.headers.get('X-Nodestate-Note')).toBe(null)
   })
+  test('beside other logs, from `origin` on, records of a clock that stepped back have buckets of their own', async () => {
+    const times = [2, 5, 9_999, 20_000, 1, -7, 3].map((second) => START + second * 1000)
+    const text = times.map((time) => line(time)).join('')
+    const counted = async (origin: number) => {
+      const query = `file=a.log&step=1000&origin=${START + origin * 1000}`
+      const { response, body } = await ask({ 'a.log': text }, query)
+      expect(response.headers.get('X-Nodestate-Note')).toBe('time-order')
+      expect(body.from).toBe(body.buckets[0]!.time)
+      expect(body.to).toBe(body.from + 1000 * body.buckets.length)
+      return body.buckets.flatMap(({ time, counts }) => {
+        const second = (time - START) / 1000
+        return counts[1] === 0 ? [] : [[second, counts[1]]]
+      })
+    }
+    // The first bucket has what is before it, the last that a chart may have what is after it.
+    const all = [1, 2, 3, 5].map((second) => [second, 1])
+    expect(await counted(0)).toEqual([[0, 1], ...all, [9_999, 2]])
+    expect(await counted(-1)).toEqual([[-1, 1], ...all, [9_998, 2]])
+    // An instant that is not near tells nothing about other logs.
+    expect(await counted(-20_000)).toEqual([
+      [2, 3],
+      [3, 4],
+    ])
+  })
   test('a clock with microseconds that stepped back loses nothing', async () => {
     const text = ['00.123456', '07.000001', '00.123456']
       .map((s) => `2026-11-15T02:10:${s}Z INFO x\n`)

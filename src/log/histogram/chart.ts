@@ -17,7 +17,7 @@ export type Chart = Omit<Histogram, 'complete'>
 export const COLUMNS = [...LEVELS, 'none']
 
 /** The most buckets that a step may make. */
-const MOST_BUCKETS = 10_000
+export const MOST_BUCKETS = 10_000
 
 /** A step that makes more buckets than an answer may have. */
 export class TooManyBuckets extends Error {
@@ -48,9 +48,17 @@ export function layOut(
     exact ?? STEPS.find((size) => plan(size).count <= most) ?? Math.ceil((to - from) / most / DAY + 1) * DAY
   const { start, count } = plan(step)
   if (count > MOST_BUCKETS) throw new TooManyBuckets(count)
-  const buckets = Array.from({ length: count }, (_, i) => ({
-    time: start + i * step,
-    counts: new Array<number>(COLUMNS.length).fill(0),
-  }))
+  const buckets = Array.from({ length: count }, (_, i) => bucketAt(start + i * step))
   return { from: start, to: start + count * step, step, levels: COLUMNS, buckets }
+}
+
+/** Adds empty buckets at either end of a chart until one holds this time. */
+export function widen(chart: Chart, time: number): void {
+  const { step, buckets } = chart
+  for (; time < chart.from; chart.from -= step) buckets.unshift(bucketAt(chart.from - step))
+  for (; time >= chart.to; chart.to += step) buckets.push(bucketAt(chart.to))
+}
+
+function bucketAt(time: number): Chart['buckets'][number] {
+  return { time, counts: new Array<number>(COLUMNS.length).fill(0) }
 }

@@ -11,7 +11,7 @@ import { timeNotes } from '../view/answer.ts'
 import { budgetOf, runInSlot, type ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { inSession, type Opening, type Session, type SessionRequest, WIDER } from '../view/session.ts'
-import { type Chart, COLUMNS, type Histogram, layOut } from './chart.ts'
+import { type Chart, COLUMNS, type Histogram, layOut, MOST_BUCKETS, widen } from './chart.ts'
 import { type CountedRange, countRecords } from './count.ts'
 import { estimate, estimateMembers } from './estimate.ts'
 
@@ -219,26 +219,40 @@ function noTime(): LogError {
 /** Adds records to the buckets of a chart, and says how many are beyond the log's own ends. */
 function adder(
   chart: Chart,
-  range: { from: number; to: number },
+  range: Range,
   filter: Filter,
-  { selection: { since, until }, visit }: HistogramRequest,
+  request: HistogramRequest,
 ): Pick<CountedRange, 'add' | 'isSpan'> & { beyond: () => number } {
+  const { since, until } = request.selection
+  const { visit } = request
+  const reach = reachOf(range, request)
   let beyond = 0
   const bucketOf = (time: number) => Math.floor((time - chart.from) / chart.step)
   const add: CountedRange['add'] = (time, column, record, count = 1) => {
     if (Number.isNaN(time) || time < (since ?? time) || time >= (until ?? Number.POSITIVE_INFINITY)) return
     let at = time
     // A clock that stepped back puts records there: better at the edge, with a note, than not counted.
-    if (at < range.from) at = range.from
+    if (at < reach.from) at = reach.from
     // The first record may be later than that by microseconds.
-    if (at >= range.to) at = Math.max(range.from, range.to - 1)
-    if (at !== time) beyond++
-    if (visit) visit(time, column, record!, filter)
-    else chart.buckets[bucketOf(at)]!.counts[column]! += count
+    if (at >= reach.to) at = Math.max(reach.from, reach.to - 1)
+    if (time < range.from || time >= range.to) beyond++
+    if (visit) return visit(time, column, record!, filter)
+    widen(chart, at)
+    chart.buckets[bucketOf(at)]!.counts[column]! += count
   }
   const isSpan = (first: number, last: number) =>
     !visit && first >= range.from && last < range.to && bucketOf(first) === bucketOf(last)
   return { add, isSpan, beyond: () => beyond }
+}
+
+/**
+ * How far a chart may grow for records beyond the log's own ends. One that a coordinator adds to others begins with
+ * theirs, at `origin`: there those records have buckets, and only beyond all of them they count at the edge.
+ */
+function reachOf(range: Range, { range: fixed, step, origin }: HistogramRequest): Range {
+  if (fixed || step === undefined || origin === undefined) return range
+  const end = origin + MOST_BUCKETS * step
+  return origin <= range.from && range.to <= end ? { from: origin, to: end } : range
 }
 
 function empty({ selection: { since, until } }: HistogramRequest, now: number): Histogram {
