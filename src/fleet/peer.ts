@@ -14,6 +14,8 @@ import type { HomeState } from './state.ts'
 export interface PeerOptions extends Omit<PeerAddress, 'clock'> {
   /** What the node is called here, whatever it calls itself. */
   id: string
+  /** Spreads the pauses between tries. @default Math.random */
+  random?: (() => number) | undefined
 }
 
 /** How long a small answer may take in all. */
@@ -37,11 +39,11 @@ export class Peer implements Home {
   #zoneAt = Number.NEGATIVE_INFINITY
   #asking: Promise<void> | null = null
 
-  constructor({ id, ...address }: PeerOptions, clock: Clock) {
+  constructor({ id, random, ...address }: PeerOptions, clock: Clock) {
     this.id = id
     this.#clock = clock
     this.wire = new PeerWire({ ...address, clock })
-    this.logs = storeOver(this.wire, { clock })
+    this.logs = storeOver(this.wire, { clock, random })
     this.versions = this.#versionStore()
   }
 

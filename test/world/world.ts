@@ -116,9 +116,11 @@ export class World {
 
   /** A coordinator whose peers are this node, under two names. `reach` is what a request goes through on its way. */
   coordinator(reach: (id: string, answer: () => Promise<Response>) => Promise<Response>): Hono {
+    const retries = this.random.split('retries of a coordinator')
     const peers = ['db-1', 'db-2'].map((id) => ({
       id,
       url: `http://${id}`,
+      random: () => retries.fraction(),
       fetch: (url: string, { connectMillis: _, ...init }: RequestInit & { connectMillis?: number }) =>
         reach(id, async () => this.app.fetch(new Request(url, init))),
     }))
