@@ -80,8 +80,8 @@ function followersOf(context: ViewContext, limits: FollowLimits): Followers {
   return known
 }
 
-/** How long the headers of an answer wait for its first records. */
-const HEADERS_MS = 500
+/** How long the headers of an answer wait for its logs to be opened: they name those that cannot be read. */
+const HEADERS_MS = 2000
 
 /** The frames, of which the first is read already. `leave` is called at the end, however it comes. */
 function streamOf(
