@@ -150,6 +150,7 @@ export class Routing {
   /** Adds what is asked from the app itself: the blame of a configuration, and an incident as one file. */
   addInside({ isFleet, timezone }: Pick<IncidentService, 'isFleet' | 'timezone'>): void {
     const { page, clock = systemClock } = this.#options
+    const inside = (bindings: unknown) => (asked: Request) => this.app.fetch(asked, bindings as object)
     this.addQuery(
       '/api/v1/log/incident',
       'logs',
@@ -159,7 +160,7 @@ export class Routing {
           timezone,
           clock,
           hasPage: Boolean(page),
-          inside: (asked) => this.app.fetch(asked, bindings as object),
+          inside: inside(bindings),
         }),
       { resource: 'difference', fleet: isFleet },
     )
@@ -170,7 +171,7 @@ export class Routing {
         (await import('./blame/blame.ts')).showBlame(request, query, {
           isFleet,
           clock,
-          inside: (asked) => this.app.fetch(asked, bindings as object),
+          inside: inside(bindings),
         }),
       { fleet: isFleet },
     )

@@ -4,17 +4,10 @@ import { createFleet } from '../../src/fleet/fleet.ts'
 import { versionKey } from '../../src/segment/configs.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { manualClock } from '../support/manual-clock.ts'
+import { NODE_JSON } from '../support/node.ts'
 
 const MINUTE = 60_000
 const NOW = Date.UTC(2026, 10, 16, 3)
-const NODE = JSON.stringify({
-  hostIp: '',
-  hostName: 'db',
-  grpcPort: 1,
-  httpPort: 2,
-  version: '1',
-  onlineTime: 3,
-})
 /** An error each ten minutes, and each minute in the last half hour. */
 const LOG = Array.from({ length: 300 }, (_, i) => {
   const ago = 300 - i
@@ -28,10 +21,10 @@ const version = (ago: number, text: string) => ({
   [`db-7/${versionKey({ time: NOW - ago * MINUTE, crc: ago })}`]: text,
 })
 const store = memoryStore({
-  'db-4/node.json': NODE,
+  'db-4/node.json': NODE_JSON,
   'db-4/config.toml': config(8),
   'db-4/logs/a.log': LOG,
-  'db-7/node.json': NODE,
+  'db-7/node.json': NODE_JSON,
   'db-7/config.toml': config(1),
   'db-7/logs/a.log': LOG,
   ...version(9000, config(8, 'old = true\n')),

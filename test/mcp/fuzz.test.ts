@@ -5,24 +5,17 @@ import { mcp } from '../../src/mcp/mcp.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { answered, ERAS, type ListedTool, messageOf, toolsOf } from '../support/mcp.ts'
+import { NODE_JSON } from '../support/node.ts'
 
 const line = (second: number, text: string) =>
   `2026-11-16 02:41:${String(second).padStart(2, '0')}.000\tINFO\ta.go:1\t[A]: ${text}\n`
-const node = JSON.stringify({
-  hostIp: '',
-  hostName: 'db',
-  grpcPort: 1,
-  httpPort: 2,
-  version: '1',
-  onlineTime: 3,
-})
 const store = memoryStore({
-  'db-4/node.json': node,
+  'db-4/node.json': NODE_JSON,
   'db-4/config.toml': 'a = 1\n',
   'db-4/logs/broker.log': Array.from({ length: 50 }, (_, i) =>
     line(i, `record ${i} \x1b[31m\u202e ${'x'.repeat(i * 30)}`),
   ).join(''),
-  'db-7/node.json': node,
+  'db-7/node.json': NODE_JSON,
   'db-7/config.toml': 'a = 2\n',
   'db-7/logs/notes.txt': 'no times\n',
 })

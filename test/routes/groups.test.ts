@@ -3,6 +3,7 @@ import type { LogGroup, LogGroups } from '../../src/answers.ts'
 import { createApp } from '../../src/app.ts'
 import { createFleet } from '../../src/fleet/fleet.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { NODE_JSON } from '../support/node.ts'
 import { fractions } from '../support/random.mjs'
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'fatal'] as const
@@ -269,19 +270,11 @@ describe('groups of several logs', () => {
     )
   })
   it('of a fleet are those of its nodes', async () => {
-    const node = JSON.stringify({
-      hostIp: '192.0.2.7',
-      hostName: 'db',
-      grpcPort: 1,
-      httpPort: 2,
-      version: '1',
-      onlineTime: 3,
-    })
     const fleet = createFleet({
       store: memoryStore({
-        'db-1/node.json': node,
+        'db-1/node.json': NODE_JSON,
         'db-1/logs/a.log': made.map(FORMATS.json!).join(''),
-        'db-2/node.json': node,
+        'db-2/node.json': NODE_JSON,
         'db-2/logs/a.log': second.map(FORMATS.lindb!).join(''),
       }),
     })

@@ -2,16 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { createFleet } from '../../src/fleet/fleet.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { NODE_JSON } from '../support/node.ts'
 
 const LINE = '2026-11-16 02:41:00.000\tINFO\ta.go:1\t[A]: hi\n'
-const NODE = JSON.stringify({
-  hostIp: '192.0.2.7',
-  hostName: 'db',
-  grpcPort: 1,
-  httpPort: 2,
-  version: '1',
-  onlineTime: 3,
-})
 const logs = memoryStore({ 'broker.log': LINE, 'storage.log': LINE, 'audit.log': LINE })
 const app = createApp({
   logs,
@@ -58,7 +51,11 @@ describe('a misspelt log', () => {
   })
   it('of a fleet gets the nearest one of its nodes', async () => {
     const fleet = createFleet({
-      store: memoryStore({ 'db-1/node.json': NODE, 'db-1/logs/broker.log': LINE, 'db-2/node.json': NODE }),
+      store: memoryStore({
+        'db-1/node.json': NODE_JSON,
+        'db-1/logs/broker.log': LINE,
+        'db-2/node.json': NODE_JSON,
+      }),
     })
     const ask = async (path: string) =>
       ((await (await fleet.request(path)).json()) as { detail: string }).detail

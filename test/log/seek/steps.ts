@@ -5,6 +5,7 @@ import { loki } from '../../../src/loki.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { segmentStore } from '../../../src/store/segments.ts'
 import type { Entry, Store } from '../../../src/store/store.ts'
+import { NODE_JSON } from '../../support/node.ts'
 import { putLife } from '../../support/segments.ts'
 
 export const START = Date.UTC(2026, 10, 15, 2)
@@ -103,18 +104,10 @@ export const KINDS: Record<string, (records: Step[], limits?: Limits) => Promise
   },
   fleet: async (records, limits) => {
     const [a, b] = [0, 1].map((which) => records.filter((_, i) => i % 2 === which))
-    const node = JSON.stringify({
-      hostIp: '192.0.2.7',
-      hostName: 'db',
-      grpcPort: 1,
-      httpPort: 2,
-      version: '1',
-      onlineTime: 3,
-    })
     const files = {
-      'db-4/node.json': node,
+      'db-4/node.json': NODE_JSON,
       'db-4/logs/a.log': textOf(a!),
-      'db-7/node.json': node,
+      'db-7/node.json': NODE_JSON,
       'db-7/logs/a.log': textOf(b!),
     }
     const app = createFleet({ store: memoryStore(files), onError: () => {}, loki, limits })

@@ -5,6 +5,7 @@ import { mcp } from '../../../src/mcp/mcp.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { toolsOf } from '../../support/mcp.ts'
+import { NODE_JSON } from '../../support/node.ts'
 
 const MINUTE = 60_000
 const NOW = Date.UTC(2026, 10, 16, 3)
@@ -62,19 +63,11 @@ it('takes another base, and says when nothing differs or nothing is there', asyn
 })
 
 it('compares a node of a fleet with the others', async () => {
-  const node = JSON.stringify({
-    hostIp: '',
-    hostName: 'db',
-    grpcPort: 1,
-    httpPort: 2,
-    version: '1',
-    onlineTime: 3,
-  })
   const store = memoryStore({
-    'db-4/node.json': node,
+    'db-4/node.json': NODE_JSON,
     'db-4/config.toml': 'workers = 8\n',
     'db-4/logs/a.log': logOf(),
-    'db-7/node.json': node,
+    'db-7/node.json': NODE_JSON,
     'db-7/config.toml': 'workers = 1\n',
     'db-7/logs/a.log': failing,
   })

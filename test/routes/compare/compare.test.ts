@@ -7,6 +7,7 @@ import { openHome } from '../../../src/node/home.ts'
 import { versionKey } from '../../../src/segment/configs.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { manualClock } from '../../support/manual-clock.ts'
+import { NODE_JSON } from '../../support/node.ts'
 
 const HOUR = 3_600_000
 const START = Date.UTC(2026, 10, 15)
@@ -22,14 +23,6 @@ function log(extra: (minute: number) => string = () => ''): string {
 const at = (minute: number) => START + minute * 60_000 + 1
 const failing = log((minute) => (minute >= 60 ? line(at(minute), `disk full on sda${minute}`, 'ERROR') : ''))
 const RANGE = 'since=2026-11-15T01:00Z&until=2026-11-15T02:00Z'
-const NODE = JSON.stringify({
-  hostIp: '192.0.2.7',
-  hostName: 'db',
-  grpcPort: 1,
-  httpPort: 2,
-  version: '1',
-  onlineTime: 3,
-})
 
 type App = ReturnType<typeof createApp>
 async function ask(app: App, query: string, headers: Record<string, string> = {}) {
@@ -137,7 +130,7 @@ describe('changes of the configuration', () => {
       String(text),
     ]),
   )
-  const home = memoryStore({ 'node.json': NODE, 'config.toml': 'max = 30\n', ...versions })
+  const home = memoryStore({ 'node.json': NODE_JSON, 'config.toml': 'max = 30\n', ...versions })
   const tokens = [
     { name: 'all', token: 'all-of-it' },
     { name: 'logs', token: 'logs-only', scopes: ['logs'] as const },
@@ -162,7 +155,7 @@ describe('a fleet', () => {
   const nodes = ['db-1', 'db-2', 'db-3', 'db-4']
   const files = Object.fromEntries(
     nodes.flatMap((id) => [
-      [`${id}/node.json`, NODE],
+      [`${id}/node.json`, NODE_JSON],
       [`${id}/config.toml`, `workers = ${id === 'db-4' ? 64 : 16}\n`],
       [`${id}/logs/a.log`, id === 'db-4' ? failing : log()],
       [`${id}/logs/b.log`, id === 'db-4' ? log().slice(0, 60 * 30) : log()],
