@@ -13,7 +13,7 @@ import {
   ProblemError,
   UnreachableError,
 } from '../client.ts'
-import { includeFilter } from '../log/files/include.ts'
+import { namedBy } from '../log/merge/source.ts'
 
 /** A part of an incident: what was found, or why it could not be. `notes` say what it lacks. */
 export type Part<T> = { found: T; notes: string[] } | { problem: string }
@@ -126,8 +126,8 @@ async function nodesOf(
   if (!isFleet) return Object.assign([await nodeOf(client, null, period, signal)], { notes: [] })
   const { entries, notes } = await client.nodes({ signal })
   const named = [node ?? [], others ?? []].flat()
-  const isWanted = includeFilter(named)
-  const wanted = entries.filter(({ id }) => named.includes(id) || isWanted(id))
+  const isWanted = named.length === 0 ? () => true : namedBy(named)
+  const wanted = entries.filter(({ id }) => isWanted(id))
   const found: IncidentNode[] = []
   for (const state of wanted.slice(0, MOST_NODES))
     found.push({ ...(await nodeOf(nodeClient(state.id), state.id, period, signal)), state })

@@ -1,5 +1,5 @@
 import type { LogFileDetail, LogQuery } from '../client.ts'
-import { includeFilter } from '../log/files/include.ts'
+import { namedBy } from '../log/merge/source.ts'
 import { part } from './text/answer.ts'
 import { type Call, filtersOf } from './tool.ts'
 
@@ -38,8 +38,8 @@ export async function whyEmpty(query: LogQuery, call: Call): Promise<string[]> {
 /** From when to when the wanted logs have records, the newest first. */
 async function rangesOf({ file, node }: LogQuery, call: Call): Promise<string[]> {
   const { entries } = await call.client.detail({ node, signal: call.signal }).catch(() => ({ entries: [] }))
-  const isWanted = includeFilter([file].flat())
-  const found = entries.filter((entry) => [file].flat().includes(entry.name) || isWanted(entry.name))
+  const isWanted = namedBy([file].flat())
+  const found = entries.filter(({ name }) => isWanted(name))
   const dated = found.filter(({ last }) => last !== null).sort((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1))
   if (found.length === 0) return ['No log has such a name; list_logs shows the names.']
   if (dated.length === 0) return ['The times of these logs are not known; leave out since and until.']

@@ -44,6 +44,7 @@ function valueFor(property: { type?: string; enum?: string[] }) {
       '=warn',
       'a:1',
       'a~*',
+      '{1,2,3,4}'.repeat(6),
       'a>1',
       '(',
       '\0',

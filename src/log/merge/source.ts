@@ -74,11 +74,11 @@ export function mayBePattern(value: string): boolean {
   return /[*?]/.test(value)
 }
 
-/** Whether a value of a request names a log, or a node, or is a pattern that matches it. */
-export function isNamedBy(values: readonly string[], name: string): boolean {
-  return values.some(
-    (value) => value === name || (mayBePattern(value) && includeFilter([literalPattern(value)])(name)),
-  )
+/** Whether one of a request's values is the name of a log or a node, or a pattern that matches it. */
+export function namedBy(values: readonly string[]): (name: string) => boolean {
+  const patterns = values.filter(mayBePattern).map(literalPattern)
+  const matches = patterns.length === 0 ? () => false : includeFilter(patterns)
+  return (name) => values.includes(name) || matches(name)
 }
 
 /** The logs of a node that a request names, each once, with their rotated files. */

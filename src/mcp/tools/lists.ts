@@ -1,5 +1,5 @@
 import type { FleetNode, LogFileDetail } from '../../client.ts'
-import { includeFilter } from '../../log/files/include.ts'
+import { namedBy } from '../../log/merge/source.ts'
 import { counted, part, rowsThatFit } from '../text/answer.ts'
 import { type Call, CURSOR, MAX_CHARS, NODES, own, shownTime, type Tool } from '../tool.ts'
 import { offsetOf } from './summaries.ts'
@@ -18,7 +18,7 @@ export const listLogs: Tool = {
   async run(args, call) {
     const node = call.isFleet ? ((args.node as string[] | undefined) ?? ['*']) : undefined
     const { entries, notes, missing } = await call.client.detail({ node, signal: call.signal })
-    const isWanted = args.name === undefined ? () => true : includeFilter([args.name as string])
+    const isWanted = args.name === undefined ? () => true : namedBy([args.name as string])
     const found = entries.filter(({ name }) => isWanted(name)).sort(byNodeThenNewest)
     const size = found.reduce((sum, entry) => sum + entry.size, 0)
     const pattern = args.name === undefined ? '' : ` match ${part(args.name as string)}`
@@ -72,7 +72,7 @@ export const listNodes: Tool = {
   parameters: [...NODES, CURSOR, MAX_CHARS],
   async run(args, call) {
     const { entries, notes, missing } = await call.client.nodes(call)
-    const isWanted = includeFilter((args.node as string[] | undefined) ?? ['*'])
+    const isWanted = namedBy((args.node as string[] | undefined) ?? ['*'])
     const found = entries.filter(({ id }) => isWanted(id))
     found.sort((a, b) => (b.errors ?? -1) - (a.errors ?? -1) || (a.id < b.id ? -1 : 1))
     const head = [

@@ -4,7 +4,7 @@ import { noteHeader } from '../../http/sliced.ts'
 import type { FollowLimits } from '../../log/follow/hub.ts'
 import { decodeMerged, laneKey, type MergedCursor } from '../../log/merge/cursor.ts'
 import type { MergedRecord } from '../../log/merge/merge.ts'
-import { GoneError, isNamedBy, type Missing, type Source } from '../../log/merge/source.ts'
+import { GoneError, type Missing, namedBy, type Source } from '../../log/merge/source.ts'
 import { badCursor } from '../../log/text/cursor.ts'
 import type { Query } from '../parameters/read.ts'
 import type { QueryRoute } from '../parameters/view-request.ts'
@@ -60,7 +60,7 @@ export function allMissing(query: Query, picked: readonly Missing[], unread: rea
 
 function isAsked(query: Query, name: string): boolean {
   const { node, file } = parted(query, name)
-  return isNamedBy(query.files ?? [query.file!], file) && (node === null || isNamedBy(query.node!, node))
+  return namedBy(query.files ?? [query.file!])(file) && (node === null || namedBy(query.node!)(node))
 }
 
 function keyOf(query: Query, name: string): number {
