@@ -59,6 +59,7 @@ function project(name: string, include: string[], exclude: string[]) {
       name,
       include,
       exclude: [...exclude, 'test/parts/**'],
+      setupFiles: ['test/support/seed.ts'],
       // Generous: on a busy machine a property test takes a minute, and nothing here is judged by the clock.
       testTimeout: 180_000,
       hookTimeout: 120_000,
