@@ -24,7 +24,7 @@ export function writeAccess(record: RecordOut, from: number, limit: number): boo
   const text = to < 0 ? '' : record.text(from, to)
   const found = LINE.exec(text)
   if (!found || (record.line.equals < to && / (?:rt|request_time)=/.test(text))) return false
-  const request = from + text.indexOf('"')
+  const request = record.after(text, text.indexOf('"'), from)
   if (request - from > HEAD_BYTES) return false
   const stamp = readNamed(record.bytes, request - TIME_LENGTH, to, record.zone)
   if (!stamp || !record.time(stamp.epoch)) return false
@@ -35,7 +35,7 @@ export function writeAccess(record: RecordOut, from: number, limit: number): boo
     const value = found[i]
     // A dash stands for nothing, except behind a question mark.
     if (value === undefined || value === '' || (value === '-' && name !== 'query')) continue
-    if (NUMBERS.includes(name)) record.json(name, value)
+    if (NUMBERS.includes(name)) record.jsonField(name, value)
     else if (name === 'request' || (name === 'client' && /[:([]/.test(value))) record.group(name, value)
     else record.field(name, value)
   }

@@ -2,7 +2,7 @@ import { TAGS, tagNames } from '../format/lindb/lindb.ts'
 import { levelAt } from '../format/read/level.ts'
 import { isDigit } from '../format/read/stamp.ts'
 import { jsonEnd } from './bytes/json-value.ts'
-import { copyAscii, copyName, find, lastDigits, template } from './bytes/words.ts'
+import { copyName, copyText, find, lastDigits, template } from './bytes/words.ts'
 import { LINE, type RecordOut, SOURCE } from './record.ts'
 
 const TAB = 0x09
@@ -14,7 +14,7 @@ const MESSAGE_AFTER_TAGS = template('],"message":"')
 const CONTEXT = template('","context":')
 
 /**
- * Writes a LinDB line of ASCII from bytes to bytes, four or eight at a time, and copies its context as it is. False for
+ * Writes a LinDB line from bytes to bytes, four or eight at a time, and copies its context as it is. False for
  * any other line.
  */
 export function writeLindb(record: RecordOut, from: number, to: number): boolean {
@@ -92,9 +92,9 @@ function writeAnyTags(record: RecordOut, from: number, to: number): number {
     record.put(MESSAGE_AFTER_SOURCE)
     return from
   }
-  record.ascii(`},"tags":${JSON.stringify(tagNames(tags[1]!)).slice(0, -1)}`)
+  record.json(`},"tags":${JSON.stringify(tagNames(tags[1]!)).slice(0, -1)}`)
   record.put(MESSAGE_AFTER_TAGS)
-  return from + tags[0].length
+  return record.after(tags[0], tags[0].length, from)
 }
 
 /** The message, and the context if there is one. */
@@ -125,7 +125,7 @@ function writeContext(record: RecordOut, from: number, tab: number, to: number):
   const end = jsonEnd(copy.view, tab + 1, to)
   if (end < 0 || (end < to && bytes[end] !== LF) || find(copy.view, EQUALS, from, tab) < tab) return false
   record.put(CONTEXT)
-  copyAscii(copy, tab + 1, end, record.at)
+  copyText(copy, tab + 1, end, record.at)
   record.at += end - tab - 1
   record.line.lf = end
   out[record.at++] = 0x7d

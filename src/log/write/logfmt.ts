@@ -2,6 +2,7 @@ import type { Role } from '../format/json/keys.ts'
 import { isKeyByte, LEVEL, MESSAGE, SEARCHED, SOURCE, TAGS, TIME, timeIn } from '../format/json/logfmt.ts'
 import { levelAt } from '../format/read/level.ts'
 import { wordOf } from '../format/read/words.ts'
+import { wideBlank } from './bytes/words.ts'
 import type { RecordOut } from './record.ts'
 import { MemberTable, QUOTED, quotedEnd, TEXT } from './table.ts'
 
@@ -69,7 +70,8 @@ function readPairs(record: RecordOut, from: number, to: number): boolean {
       table.to[i] = at++
     } else {
       at = start
-      while (at < to && bytes[at]! > 0x20) at++
+      while (at < to && bytes[at]! > 0x20)
+        if (bytes[at++]! >= 0x80 && wideBlank(bytes, at - 1) > 0) return false
       table.kind[i] = TEXT
       table.from[i] = start
       table.to[i] = at

@@ -17,7 +17,7 @@ function fieldsOf(
   to: number,
   stamp: { at: number; end: number },
 ): KnownFields {
-  if (stamp.at > from || to - stamp.end > KEPT) {
+  if (stamp.at > from || to - stamp.end > KEPT || record.line.wide < to) {
     const prefix = `${record.text(from, stamp.at)}${record.text(stamp.end, to)}`
     return knownFields(prefixFields(prefix.trim()))
   }
@@ -46,6 +46,6 @@ export function writePostgresql(record: RecordOut, from: number, limit: number):
   const message = record.text(end, to)
   const { duration } = messageFields(message)
   if (duration !== undefined && record.has('duration')) return false
-  if (duration !== undefined) record.json('duration', JSON.stringify(duration))
-  return record.endWithPairs(end, end + beforeSql(message).length)
+  if (duration !== undefined) record.jsonField('duration', JSON.stringify(duration))
+  return record.endWithPairs(end, record.after(message, beforeSql(message).length, end))
 }

@@ -19,7 +19,7 @@ export interface KnownFields {
   json: Template
 }
 
-/** Prepares fields whose names and values are ASCII. */
+/** Prepares fields. */
 export function knownFields(context: Record<string, unknown>): KnownFields {
   const names = Object.keys(context)
   return { names, json: template(`,"context":${JSON.stringify(context).slice(0, -1)}`) }
@@ -173,14 +173,15 @@ export class RecordOut extends LineOut {
     const kind = kindOf(name)
     if (kind !== 'other') {
       if (this.has(name)) return
-      if (kind === 'number' && isWhole(value)) this.json(name, value)
-      else if (kind === 'number') this.json(name, JSON.stringify(numberOf(value)))
+      if (kind === 'number' && isWhole(value)) this.jsonField(name, value)
+      else if (kind === 'number') this.jsonField(name, JSON.stringify(numberOf(value)))
       else this.field(name, value)
       return
     }
     const context: Record<string, unknown> = {}
     addFields(context, { [name]: value })
-    for (const key of Object.keys(context)) if (!this.has(key)) this.json(key, JSON.stringify(context[key]))
+    for (const key of Object.keys(context))
+      if (!this.has(key)) this.jsonField(key, JSON.stringify(context[key]))
   }
 
   /** Fields that are known as a whole, before all others. */
@@ -207,10 +208,10 @@ export class RecordOut extends LineOut {
     this.out[this.at++] = 0x22
   }
 
-  /** A field whose value is JSON already, in ASCII. */
-  json(name: string, json: string): void {
+  /** A field whose value is JSON already. */
+  jsonField(name: string, json: string): void {
     this.name(name)
-    this.ascii(json)
+    this.json(json)
   }
 
   /** The name of the next field. */

@@ -4,6 +4,7 @@ import { parseLevel } from '../format/read/level.ts'
 import { generalHeader, type HeadLine } from '../format/stamped/header.ts'
 import { PROGRAMS, type Program } from '../format/stamped/programs.ts'
 import { beforeOf, levelBefore, syslogOf, wordAfter } from '../format/stamped/stamped.ts'
+import { wideBlank } from './bytes/words.ts'
 import type { LineWriter, RecordOut } from './record.ts'
 
 /** What distinguishes the times that `syslogOf` knows; no text before a time is one of these. */
@@ -37,6 +38,7 @@ export function stampedWriter(stampAt: StampReader): LineWriter {
     }
     let from = bytes[stamp.end] === 0x5d ? stamp.end + 1 : stamp.end
     while (from < to && (bytes[from] === 0x20 || bytes[from] === 0x09 || bytes[from] === 0x3a)) from++
+    if (bytes[from]! >= 0x80 && wideBlank(bytes, from) > 0) return false
     const text = record.text(from, to)
     return writer.write(record, { before, text, level, from, to, isLevelAfter: early === null })
   }
@@ -131,7 +133,7 @@ function writeProgram(
   record: RecordOut,
   { names, numbers, fields, before, inside }: HeaderPlan,
   found: readonly (string | undefined)[],
-  { text, from, level }: Rest,
+  { text, from, to, level }: Rest,
 ): boolean {
   const word = numbers.level === 0 ? undefined : found[numbers.level]
   if (word !== undefined && !isLevel(word, level)) return false
@@ -144,17 +146,18 @@ function writeProgram(
   const tag = numbers.tag === 0 ? undefined : found[numbers.tag]
   if (tag !== undefined && tag !== '-' && tag.trim() !== '') record.tag(tag.trim())
   const start = found[0]!.length
-  const end =
-    numbers.whole_tail === 0 ? text.length : Math.max(start, text.length - found[numbers.whole_tail]!.length)
-  const message = record.skipBlanks(from + start, from + end)
-  record.message(message, from + end)
+  const tail = numbers.whole_tail === 0 ? 0 : found[numbers.whole_tail]!.length
+  const end = Math.max(start, text.length - tail)
+  const messageEnd = tail === 0 ? to : record.after(text, end, from)
+  const message = record.skipBlanks(record.after(text, start, from), messageEnd)
+  record.message(message, messageEnd)
   for (const [name, group] of before) if (name !== 'level') record.group(name, group)
   for (let i = 0; i < fields.length; i++) record.group(names[fields[i]!]!, found[fields[i]!])
   for (const pattern of inside) {
     const groups = pattern.exec(text.slice(start, end))?.groups
     for (const name in groups) record.group(name, groups[name])
   }
-  return record.endWithPairs(message, from + end)
+  return record.endWithPairs(message, messageEnd)
 }
 
 /** The last word for each level. */
@@ -169,7 +172,8 @@ function isLevel(word: string, level: number): boolean {
 
 function writeGeneral(record: RecordOut, rest: Rest): boolean {
   const { message, context } = generalHeader(rest, rest.isLevelAfter)
-  const from = record.skipBlanks(rest.to - message.length, rest.to)
+  const start = record.after(rest.text, rest.text.length - message.length, rest.from)
+  const from = record.skipBlanks(start, rest.to)
   record.level(rest.level)
   record.message(from, rest.to)
   if (context.prefix !== undefined) record.field('prefix', context.prefix as string)

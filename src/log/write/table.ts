@@ -86,8 +86,7 @@ export class MemberTable {
     record.key(this.keyFrom[i]!, this.keyTo[i]!)
     const kind = this.kind[i]!
     if (kind === SCALAR) record.raw(this.from[i]!, this.to[i]!)
-    else if (kind === NESTED)
-      record.ascii(JSON.stringify(JSON.parse(record.text(this.from[i]!, this.to[i]!))))
+    else if (kind === NESTED) record.json(JSON.stringify(JSON.parse(record.text(this.from[i]!, this.to[i]!))))
     else {
       out[record.at++] = 0x22
       this.#writeText(record, i)
@@ -118,7 +117,7 @@ function sourceIn(bytes: Uint8Array, from: number, to: number): number {
   let at = to
   while (at > from && bytes[at - 1]! >= 0x30 && bytes[at - 1]! <= 0x39) at--
   const digits = to - at
-  for (let i = from; i < at; i++) if (bytes[i] === 0x5c) return -1
+  for (let i = from; i < at; i++) if (bytes[i] === 0x5c || bytes[i]! >= 0x80) return -1
   if (digits < 1 || digits > 9 || at - 2 < from || bytes[at - 1] !== 0x3a) return 0
   const before = bytes[at - 2]!
   if (before === 0x3a || before <= 0x20) return 0

@@ -4,9 +4,9 @@ import { detectFormat, type LineFormat } from '../../../src/log/format/detect.ts
 import { toJson } from '../../../src/log/render/ndjson.ts'
 import { parseZone, UTC, type Zone } from '../../../src/log/time.ts'
 import {
-  copyAscii,
   copyName,
   copyPlain,
+  copyText,
   digitsEnd,
   lastDigits,
   plainEnd,
@@ -92,6 +92,7 @@ const tags = often(
     '[A',
     '[A"q\\]: ',
     '[é]: ',
+    '[\u3000日] [A]: ',
     '[A\t]: ',
     '  [A]: ',
     '[A]',
@@ -109,6 +110,8 @@ const message = often(
     'tab\there',
     '\t\t',
     'é \u2028',
+    '日本 😀\u3000',
+    'ß=\u00e9 k="日\u00a0本"',
     '\x00',
   ],
   ...[
@@ -205,30 +208,41 @@ test.each([15, 16, 17, 40])('lines of about %i KiB', (kib) => {
 
 test('property: words find and copy what single bytes do', () => {
   const isPlain = (byte: number) => byte >= 0x20 && byte < 0x80 && byte !== 0x22 && byte !== 0x5c
+  const isCharacter = (all: Uint8Array) =>
+    all[0]! >= 0x80 && [...decode(all)].length === 1 && Buffer.compare(bytes(decode(all)), all) === 0
+  /** How many bytes at `at` are one plain character, 0 if none are. */
+  const plainAt = (all: Uint8Array, at: number, to: number) =>
+    at < to && isPlain(all[at]!)
+      ? 1
+      : ([2, 3, 4].find((length) => at + length <= to && isCharacter(all.subarray(at, at + length))) ?? 0)
   const byte = fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 0x20, max: 0x7e }) }, fc.nat(255))
+  const wide = fc.array(often('é', '日', '😀', 'a', 'bcdefg', '"'), { maxLength: 12 })
   fc.assert(
     fc.property(
       fc.uint8Array({ maxLength: 30 }),
       fc.array(byte, { maxLength: 30 }),
+      wide,
       fc.nat(8),
-      (a, b, at) => {
-        for (const all of [a, Uint8Array.from(b)])
+      (a, b, c, at) => {
+        for (const all of [a, Uint8Array.from(b), bytes(c.join(''))])
           for (let from = 0; from <= all.length; from++) {
             const to = all.length - (at % (all.length - from + 1))
+            let end = from
+            while (plainAt(all, end, to) > 0) end += plainAt(all, end, to)
             const found = all.findIndex((one, i) => i >= from && !isPlain(one))
-            const end = found < 0 || found > to ? to : found
+            const wordEnd = found < 0 || found > to ? to : found
             const out = new Uint8Array(at + all.length + 8)
             expect(plainEnd(viewOf(all), from, to)).toBe(end)
             expect(copyPlain({ view: viewOf(all), out: viewOf(out) }, from, to, at)).toBe(end)
             expect(Buffer.compare(out.subarray(at, at + end - from), all.subarray(from, end))).toBe(0)
             const name = copyName({ view: viewOf(all), out: viewOf(out) }, from, to, at)
             const bracket = all.indexOf(0x5d, from)
-            const nameEnd = bracket < 0 || bracket > end ? end : bracket
+            const nameEnd = bracket < 0 || bracket > wordEnd ? wordEnd : bracket
             // It stops at the last whole words before `to` at the latest.
             expect(name).toBe(Math.min(nameEnd, to - ((to - from) % 4)))
             expect(Buffer.compare(out.subarray(at, at + name - from), all.subarray(from, name))).toBe(0)
             const ascii = all.map((one) => one & 0x7f)
-            copyAscii({ view: viewOf(ascii), out: viewOf(out) }, from, to, at)
+            copyText({ view: viewOf(ascii), out: viewOf(out) }, from, to, at)
             expect(Buffer.compare(out.subarray(at, at + to - from), ascii.subarray(from, to))).toBe(0)
           }
       },

@@ -350,6 +350,36 @@ const damage = fc.array(
   ),
   { maxLength: 3 },
 )
+/** Characters beyond ASCII, anywhere: letters of two to four bytes, blanks of all sorts, and what folds to ASCII letters. */
+const wide = fc.array(
+  fc.tuple(
+    fc.nat(),
+    often(
+      'é',
+      'ß',
+      '日本',
+      '😀',
+      '\u00a0',
+      '\u0085',
+      '\u2028',
+      '\u3000',
+      '\u200b',
+      '\ufeff',
+      '\u017f',
+      '\u212a',
+      '\uffff',
+    ),
+  ),
+  { maxLength: 3 },
+)
+function widened(text: string, inserted: [at: number, characters: string][]): string {
+  let all = text
+  for (const [at, characters] of inserted) {
+    const place = at % (all.length + 1)
+    all = all.slice(0, place) + characters + all.slice(place)
+  }
+  return all
+}
 const others = often(
   '',
   ' at x',
@@ -366,7 +396,8 @@ for (const [name, sample, own] of FORMATS)
         reference: Date.UTC(2026, 10, 16),
       })
       expect(format.plan).toBeDefined()
-      const line = fc.oneof({ weight: 8, arbitrary: own }, others)
+      const widest = fc.tuple(own, wide).map(([text, inserted]) => widened(text, inserted))
+      const line = fc.oneof({ weight: 5, arbitrary: own }, { weight: 4, arbitrary: widest }, others)
       const end = often('\n', '\n', '\n', '\n', '\r\n')
       const wrapped = fc.oneof({ weight: 9, arbitrary: fc.constant(true) }, fc.constant(false))
       fc.assert(

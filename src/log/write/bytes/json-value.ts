@@ -7,7 +7,7 @@ const DEEPEST = 100
 let keys = 0
 
 /**
- * The offset after the JSON value at `at`, or -1 if this cannot decide: not valid, not ASCII, nested too deep,
+ * The offset after the JSON value at `at`, or -1 if this cannot decide: not valid, nested too deep,
  * with too many keys, or with a tab between two values. It creates no objects, and so takes a tenth of the time of
  * JSON.parse.
  */

@@ -1,18 +1,21 @@
 import {
+  bytesIn,
   type Copy,
-  copyAscii,
   copyPlain,
+  copyText,
   putTemplate,
   type ScannedLine,
   scanLine,
   type Template,
   viewOf,
+  wideBlank,
 } from './words.ts'
 
 const EMPTY = new Uint8Array(0)
 /** How much is decoded at once. */
 const WINDOW = 16 * 1024
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+const encoder = new TextEncoder()
 
 /** Copies parts of lines into JSON, without strings where it can. */
 export class LineOut {
@@ -23,7 +26,7 @@ export class LineOut {
   /** The same memory as words. */
   copy: Copy = { view: viewOf(EMPTY), out: viewOf(EMPTY) }
   /** The line that is written; only a plain one can be copied. */
-  readonly line: ScannedLine = { lf: 0, end: -1, equals: 0 }
+  readonly line: ScannedLine = { lf: 0, end: -1, equals: 0, wide: 0 }
   /** Where the line after a whole one begins, if lines wrap others. */
   whole = -1
   #window = ''
@@ -64,10 +67,20 @@ export class LineOut {
       : decoder.decode(this.bytes.subarray(from, to))
   }
 
+  /** Where the first `count` units of `text` end, which is at bytes[from] of the line. */
+  after(text: string, count: number, from: number): number {
+    return from + count <= this.line.wide ? from + count : from + bytesIn(text, count)
+  }
+
   /** Where what follows blanks at bytes[from] begins. */
   skipBlanks(from: number, to: number): number {
     let at = from
-    while (at < to && (this.bytes[at] === 0x20 || this.bytes[at] === 0x09)) at++
+    while (at < to) {
+      const byte = this.bytes[at]!
+      const length = byte === 0x20 || byte === 0x09 ? 1 : byte < 0x80 ? 0 : wideBlank(this.bytes, at)
+      if (length === 0) break
+      at += length
+    }
     return at
   }
 
@@ -116,6 +129,10 @@ export class LineOut {
     let { at } = this
     for (let i = 0; i < text.length; i++) {
       const code = text.charCodeAt(i)
+      if (code >= 0x80) {
+        this.json(JSON.stringify(text).slice(1, -1))
+        return
+      }
       if (code === 0x22 || code === 0x5c || code === 0x09) out[at++] = 0x5c
       out[at++] = code === 0x09 ? 0x74 : code
     }
@@ -124,14 +141,21 @@ export class LineOut {
 
   /** bytes[from, to) as they are. */
   raw(from: number, to: number): void {
-    copyAscii(this.copy, from, to, this.at)
+    copyText(this.copy, from, to, this.at)
     this.at += to - from
   }
 
-  /** ASCII as it is. */
-  ascii(text: string): void {
+  /** JSON as it is. */
+  json(text: string): void {
     const { out, at } = this
-    for (let i = 0; i < text.length; i++) out[at + i] = text.charCodeAt(i)
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i)
+      if (code >= 0x80) {
+        this.at = at + encoder.encodeInto(text, out.subarray(at)).written
+        return
+      }
+      out[at + i] = code
+    }
     this.at = at + text.length
   }
 }

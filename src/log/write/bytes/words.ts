@@ -2,18 +2,19 @@ const HIGH = 0x80808080 | 0
 
 /** A text that is written eight bytes at a time; what comes next overwrites the end of the last eight. */
 export interface Template {
-  /** ASCII never has the bits of a NaN, which could change when stored in a number. */
+  /** UTF-8 never has the bits of a NaN, which could change when stored in a number. */
   eights: Float64Array
   length: number
 }
 
-/** Makes a template of ASCII text. */
+/** Makes a template of a text. */
 export function template(text: string): Template {
-  const padded = new Uint8Array((text.length + 7) & ~7)
-  padded.set(new TextEncoder().encode(text))
+  const bytes = new TextEncoder().encode(text)
+  const padded = new Uint8Array((bytes.length + 7) & ~7)
+  padded.set(bytes)
   const view = viewOf(padded)
   const eights = Float64Array.from({ length: padded.length / 8 }, (_, i) => view.getFloat64(i * 8, true))
-  return { eights, length: text.length }
+  return { eights, length: bytes.length }
 }
 
 /** Writes a template; returns the offset after it. Overwrites up to seven bytes more. */
@@ -30,51 +31,105 @@ export interface Copy {
 
 /**
  * Copies the part of a JSON string that needs no escaping and returns where it ends: at a control character, a quote, a
- * backslash, a non-ASCII byte, or `to`. Overwrites up to seven bytes more.
+ * backslash, broken UTF-8, or `to`. Overwrites up to seven bytes more.
  */
 export function copyPlain({ view, out }: Copy, from: number, to: number, at: number): number {
   const shift = at - from
   let i = from
-  // Two words per iteration: the loop itself costs as much as a word.
-  for (; i + 8 <= to; i += 8) {
-    const four = view.getInt32(i, true)
-    const more = view.getInt32(i + 4, true)
-    const special = specialIn(four)
-    const later = specialIn(more)
-    if ((special | later) !== 0) {
-      out.setInt32(i + shift, four, true)
-      out.setInt32(i + shift + 4, more, true)
-      return special !== 0 ? i + firstOf(special) : i + 4 + firstOf(later)
+  for (;;) {
+    // Two words per iteration: the loop itself costs as much as a word.
+    for (; i + 8 <= to; i += 8) {
+      const four = view.getInt32(i, true)
+      const more = view.getInt32(i + 4, true)
+      const special = specialIn(four)
+      const later = specialIn(more)
+      if ((special | later) !== 0) {
+        out.setInt32(i + shift, four, true)
+        out.setInt32(i + shift + 4, more, true)
+        i += special !== 0 ? firstOf(special) : 4 + firstOf(later)
+        break
+      }
+      out.setFloat64(i + shift, view.getFloat64(i, true), true)
     }
-    out.setFloat64(i + shift, view.getFloat64(i, true), true)
+    for (; i < to; i++) {
+      const byte = view.getUint8(i)
+      if (byte < 0x20 || byte === 0x22 || byte === 0x5c) return i
+      if (byte >= 0x80) break
+      out.setUint8(i + shift, byte)
+    }
+    const end = charactersEnd(view, i, to)
+    if (end === i) return i
+    for (; i < end; i++) out.setUint8(i + shift, view.getUint8(i))
   }
-  for (; i < to; i++) {
-    const byte = view.getUint8(i)
-    if (byte < 0x20 || byte === 0x22 || byte === 0x5c || byte >= 0x80) return i
-    out.setUint8(i + shift, byte)
-  }
-  return i
 }
 
 /** Where the part of a JSON string without special characters ends, as in `copyPlain`. */
 export function plainEnd(view: DataView, from: number, to: number): number {
   let i = from
-  for (; i + 4 <= to; i += 4) {
-    const special = specialIn(view.getInt32(i, true))
-    if (special !== 0) return i + firstOf(special)
+  for (;;) {
+    for (; i + 4 <= to; i += 4) {
+      const special = specialIn(view.getInt32(i, true))
+      if (special === 0) continue
+      i += firstOf(special)
+      break
+    }
+    for (; i < to; i++) {
+      const byte = view.getUint8(i)
+      if (byte < 0x20 || byte === 0x22 || byte === 0x5c) return i
+      if (byte >= 0x80) break
+    }
+    const end = charactersEnd(view, i, to)
+    if (end === i) return i
+    i = end
   }
-  for (; i < to; i++) {
-    const byte = view.getUint8(i)
-    if (byte < 0x20 || byte === 0x22 || byte === 0x5c || byte >= 0x80) return i
+}
+
+/** Where the characters beyond ASCII from `from` on end, or where their UTF-8 is broken (RFC 3629, section 4). */
+export function charactersEnd(view: DataView, from: number, to: number): number {
+  let i = from
+  while (i < to) {
+    const lead = view.getUint8(i)
+    const length = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0
+    if (length === 0 || i + length > to) return i
+    const second = view.getUint8(i + 1)
+    // Neither a longer form than needed, nor half of a surrogate pair, nor beyond U+10FFFF.
+    const least = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80
+    const most = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf
+    if (second < least || second > most) return i
+    if (length > 2 && (view.getUint8(i + 2) & 0xc0) !== 0x80) return i
+    if (length > 3 && (view.getUint8(i + 3) & 0xc0) !== 0x80) return i
+    i += length
   }
   return i
 }
 
+/** How many bytes of UTF-8 the blank beyond ASCII at bytes[at] takes, as `\s` knows them; 0 if there is none. */
+export function wideBlank(bytes: Uint8Array, at: number): number {
+  const lead = bytes[at]!
+  if (lead === 0xc2) return bytes[at + 1] === 0xa0 ? 2 : 0
+  if (lead !== 0xe1 && lead !== 0xe2 && lead !== 0xe3 && lead !== 0xef) return 0
+  const code = ((lead & 0x0f) << 12) | ((bytes[at + 1]! & 0x3f) << 6) | (bytes[at + 2]! & 0x3f)
+  return /\s/.test(String.fromCharCode(code)) ? 3 : 0
+}
+
+/** How many bytes of UTF-8 the first `count` units of a text take, which end between two characters. */
+export function bytesIn(text: string, count: number): number {
+  let bytes = count
+  for (let i = 0; i < count; i++) {
+    const code = text.charCodeAt(i)
+    // Both halves of a surrogate pair take two.
+    if (code >= 0x80) bytes += code < 0x800 || (code & 0xf800) === 0xd800 ? 1 : 2
+  }
+  return bytes
+}
+
 /** A line, as `scanLine` finds it. One object is reused. */
 export interface ScannedLine {
-  /** Where it ends, with its CR; without it, or -1 if it is not plain: ASCII, and no control but tabs. */
+  /** Where it ends, with its CR; without it, or -1 if it is not plain: UTF-8, and no control but tabs. */
   lf: number
   end: number
+  /** Its first byte beyond ASCII, or `lf`. */
+  wide: number
   /** Its first equals sign, or `lf`. */
   equals: number
 }
@@ -83,6 +138,7 @@ export interface ScannedLine {
 export function scanLine(view: DataView, from: number, to: number, line: ScannedLine): void {
   let isPlain = true
   let equals = -1
+  let wide = -1
   let i = from
   for (;;) {
     while (i + 8 <= to && (unusualIn(view.getInt32(i, true)) | unusualIn(view.getInt32(i + 4, true))) === 0)
@@ -93,13 +149,18 @@ export function scanLine(view: DataView, from: number, to: number, line: Scanned
       const byte = view.getUint8(i)
       if (byte === 0x0a) break
       if (byte === 0x3d && equals < 0) equals = i
-      else if (byte >= 0x80 || (byte < 0x20 && byte !== 0x09))
-        isPlain &&= byte === 0x0d && isEnd(view, i + 1, to)
+      else if (byte >= 0x80) {
+        if (wide < 0) wide = i
+        const end = charactersEnd(view, i, to)
+        isPlain &&= end > i
+        if (end > i) i = end - 1
+      } else if (byte < 0x20 && byte !== 0x09) isPlain &&= byte === 0x0d && isEnd(view, i + 1, to)
     }
     if (i < stop || i >= to) break
   }
   line.lf = i
   line.equals = equals < 0 ? i : equals
+  line.wide = wide < 0 ? i : wide
   line.end = !isPlain ? -1 : i > from && view.getUint8(i - 1) === 0x0d ? i - 1 : i
 }
 
@@ -154,8 +215,8 @@ export function copyName({ view, out }: Copy, from: number, to: number, at: numb
   return i
 }
 
-/** Copies ASCII unchanged, without overwriting more. */
-export function copyAscii({ view, out }: Copy, from: number, to: number, at: number): void {
+/** Copies UTF-8 unchanged, without overwriting more. */
+export function copyText({ view, out }: Copy, from: number, to: number, at: number): void {
   const shift = at - from
   let i = from
   for (; i + 8 <= to; i += 8) out.setFloat64(i + shift, view.getFloat64(i, true), true)

@@ -3,14 +3,14 @@ import { expect, test } from 'vitest'
 import { jsonEnd } from '../../../../src/log/write/bytes/json-value.ts'
 import { viewOf } from '../../../../src/log/write/bytes/words.ts'
 
-/** Whether it is one whole ASCII JSON value on one line, as JSON.parse says, without a tab. */
+/** Whether it is one whole JSON value on one line, as JSON.parse says, without a tab. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text)
   } catch {
     return false
   }
-  return /^[\x20-\x7e]*$/.test(text) && text === text.trim()
+  return !/[\t\n\r]/.test(text) && text === text.trim()
 }
 const check = (text: string) => {
   const bytes = new TextEncoder().encode(text)
@@ -44,7 +44,7 @@ test.each([
   'tru',
   'nul',
   'truex',
-  '{"é":1}',
+  '{"é":"日本 😀\u2028"}',
   '',
   '{"a":\t1}',
 ])('%j', (text) => {
