@@ -141,6 +141,8 @@ function passes(record: Found, name: string, value: string): boolean {
 }
 
 const LINDB = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d\.\d{3})\t([A-Z]+)\t[^\t]*\t.*?<(\d+-\d+)>/
+// One that lost its end, so that the next one follows in the same line, has its time and level still.
+const JSON_LINE = /^\{"time":"([^"]+)","level":"(\w+)","msg":"<(\d+-\d+)>.*\}\r?\n?$/
 const LOGFMT = /^time=(\S+) level=(\w+) msg="<(\d+-\d+)>/
 
 /** The beginning of a record; null for a line that continues the one before. */
@@ -152,13 +154,8 @@ function parse(line: string): Found | null {
   }
   const logfmt = LOGFMT.exec(line)
   if (logfmt) return found(line, logfmt[3]!, logfmt[1]!, logfmt[2]!)
-  if (!line.startsWith('{')) return null
-  try {
-    const { time, level, msg } = JSON.parse(line) as { time: string; level: string; msg: string }
-    return found(line, /<(\d+-\d+)>/.exec(msg)![1]!, time, level)
-  } catch {
-    return null
-  }
+  const json = JSON_LINE.exec(line)
+  return json && found(line, json[3]!, json[1]!, json[2]!)
 }
 
 function found(text: string, id: string, time: string, level: string): Found {

@@ -64,8 +64,9 @@ async function openAtCursor(
   const related = mayBeRelated(cursor.name, file)
   const direct = await openDirectly(opener, cursor)
   // In the file itself, nothing newer is needed, and nothing older unless the whole family is requested.
-  const enough = direct && related && (direction === 'after' ? isEnough(opener, cursor.name, file) : !rotated)
-  if (enough) return { series: await Series.open([direct]), at: cursor.offset, certain: true }
+  const isNewest = direction === 'after' && !mayTurn(rotated, cursor) && isEnough(opener, cursor.name, file)
+  if (direct && related && (direction === 'after' ? isNewest : !rotated))
+    return { series: await Series.open([direct]), at: cursor.offset, certain: true }
 
   const { family, found } = await findCursor(opener, { file, cursor, direct })
   if (!related && placeIn(family, cursor.name) < 0) throw badCursor(direction, 'belongs to another log file')
@@ -76,10 +77,24 @@ async function openAtCursor(
     const series = await Series.open([...(await openTexts(opener, older)), found])
     return { series, at: cursor.offset, certain: older.length === 0 || family.certain }
   }
+  const before = mayTurn(rotated, cursor) ? family.members.slice(0, index) : []
+  // One with text is enough to say that a page comes before.
+  const older = before.slice(
+    Math.max(
+      0,
+      before.findLastIndex(({ size }) => size > 0),
+    ),
+  )
   const newer = family.members.slice(index + 1, lastFor(family, file) + 1)
-  const series = await Series.open([found, ...(await openTexts(opener, newer))])
+  const texts = [...(await openTexts(opener, older)), found, ...(await openTexts(opener, newer))]
+  const series = await Series.open(texts)
   const certain = newer.length === 0 || family.certain
-  return { series, at: (await series.addresses.base(0)) + cursor.offset, certain }
+  return { series, at: (await series.addresses.base(older.length)) + cursor.offset, certain }
+}
+
+/** Whether a page after a cursor has one before it in an older file. */
+function mayTurn(rotated: boolean, { offset }: Cursor): boolean {
+  return rotated && offset === 0
 }
 
 /** How often to search for a file that may be moving. */

@@ -341,13 +341,24 @@ export class LogWalk {
    * returned, and its rest follows; if only the whole record matches, all of it follows.
    */
   async #withoutGiven(ranges: ArrayLike<number>, chunk: Chunk): Promise<ArrayLike<number>> {
-    const { lo, filter, budget } = this.range
-    const place = lo - chunk.base
+    const place = this.range.lo - chunk.base
     if (ranges.length === 0 || ranges[0]! >= place) return ranges
     const [, end, ...rest] = Array.from(ranges)
-    const given = await matchesInTurns({ ...chunk, to: place }, filter, budget)
-    if (given.length === 0) return [ranges[0]!, end!, ...rest]
+    if (!(await this.#wasGiven(chunk))) return [ranges[0]!, end!, ...rest]
     return end! > place ? [place, end!, ...rest] : rest
+  }
+
+  /** Whether the part before `lo` matched. A line that had no end then may have counted to the record before it. */
+  async #wasGiven(chunk: Chunk): Promise<boolean> {
+    const { series, lo, filter, budget } = this.range
+    const place = lo - chunk.base
+    const isLineEnd = chunk.bytes[place - 1] === 10
+    const start = isLineEnd ? lo : await recordBefore(series, lo - 1, lo, filter.format)
+    if (start >= chunk.base + chunk.from)
+      return (await matchesInTurns({ ...chunk, to: place }, filter, budget)).length > 0
+    const bytes = await series.read(start, lo)
+    const before = { bytes, from: 0, to: bytes.length, base: start }
+    return (await matchesInTurns(before, filter, budget)).length > 0
   }
 }
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { createApp } from '../../../src/app.ts'
 import type { LogFiles } from '../../../src/log/files/files.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
 import { decodeCursor, encodeCursor } from '../../../src/log/text/cursor.ts'
@@ -109,6 +110,39 @@ describe('paging', () => {
     store.put('a.log', 'one\ntwo more\nthree\n')
     expect(await after()).toBe(' more\nthree\n')
     expect(await after()).toBe('')
+  })
+
+  it('forward has a page before one that begins with a file', async () => {
+    const files = logFiles(memoryStore({ 'a.log.2': 'one\n', 'a.log.1': '', 'a.log': 'two\nthree\n' }))
+    const base = viewRequest({ rotated: true, fit: { size: 100, lines: 1 } })
+    const at = (place: View['prev'], direction: 'before' | 'after') =>
+      viewOf(files, { ...base, cursor: { place: pass(place!), direction } })
+    const newest = await viewOf(files, base)
+    const middle = await at(newest.prev, 'before')
+    const first = await at(middle.prev, 'before')
+    const second = await at(first.next, 'after')
+    expect(await textOf(second)).toBe('two\n')
+    expect(await textOf(await at(second.prev, 'before'))).toBe('one\n')
+    const alone = await viewOf(files, { ...base, rotated: false, cursor: null })
+    expect(await textOf(alone)).toBe('three\n')
+  })
+
+  it('forward has a line once that was half written on the page before', async () => {
+    const [one, two] = [1, 2].map(
+      (n) => `{"time":"2026-11-15T02:00:0${n}Z","level":"info","msg":"<${n}> done"}\n`,
+    )
+    const store = memoryStore({ 'a.log': one! })
+    const app = createApp({ logs: store, config: '' })
+    const pages: string[] = []
+    let link = '?file=a.log&level=info&format=ndjson&first=1'
+    for (const content of [one!, one! + two!.slice(0, -6), one! + two!]) {
+      store.put('a.log', content)
+      const response = await app.request(`/api/v1/log/view${link}`)
+      pages.push(await response.text())
+      link = /<([^>]*)>; rel="next"/.exec(response.headers.get('Link')!)![1]!
+    }
+    expect(pages.map((page) => page.includes('<2>'))).toEqual([false, true, false])
+    expect(JSON.parse(pages[2]!)).toMatchObject({ message: 'one"}' })
   })
 })
 

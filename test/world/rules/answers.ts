@@ -10,7 +10,7 @@ export function isAnswered(world: World, log: Log, answer: Answer, what: string)
   const { status, from, to, cut } = answer
   // A list may be a second old, and a version that was seen is trusted for as long.
   const isRotated = log.rotatedIn(from - 1_500, to)
-  const isMissing = world.disk.inodeOf(log.name) === null || isUnwritten(log, from)
+  const isMissing = isAbsent(world, log, from - 1_500) || isUnwritten(log, from)
   const isExcused = isRotated || world.troubledIn(from - 1_500, to) || isMissing
   if (status === 400 && /no-(level|time)/.test(answer.text) && isFormless(world, log, answer)) return false
   if (status === 200 && (cut === null || isExcused)) return cut === null
@@ -18,6 +18,12 @@ export function isAnswered(world: World, log: Log, answer: Answer, what: string)
   else if (!(EXCUSED.has(status) && isExcused))
     world.break('what is incomplete says why', `${what} is ${status} without a reason: ${answer.text}`)
   return false
+}
+
+/** Whether its file is not there, or was not at a moment: one that was renamed is made again by the next line. */
+function isAbsent({ disk, kernel }: World, { name }: Log, at: number): boolean {
+  const born = disk.inodeOf(name)?.born
+  return born === undefined || born >= kernel.now() - kernel.elapsed() + at
 }
 
 /** Whether its file had no whole line when it was asked for: before that, it has no format. */
