@@ -5,7 +5,7 @@ import { wordOf } from '../format/read/words.ts'
 import { jsonEnd } from './bytes/json-value.ts'
 import { digitsEnd, plainEnd } from './bytes/words.ts'
 import type { RecordOut } from './record.ts'
-import { MemberTable, NESTED, QUOTED, quotedEnd, SCALAR } from './table.ts'
+import { MemberTable, NESTED, NONE, PARENT, QUOTED, quotedEnd, SCALAR } from './table.ts'
 
 const table = new MemberTable()
 
@@ -15,14 +15,19 @@ const LONGEST = 32 * 1024
 /** Writes a line as `jsonFields` reads it, if all its members are spelled as JSON.stringify spells them. */
 export function writeJson(record: RecordOut, from: number, limit: number): boolean {
   const to = record.scan(from, limit)
-  if (to - from > LONGEST || !readMembers(record, from, to)) return false
+  table.clear()
+  if (to - from > LONGEST || record.bytes[from] !== 0x7b || readMembers(record, from, to, NONE) !== to)
+    return false
   const { bytes } = record
+  const own = table.size
   let epoch = Number.NaN
   let level = -1
   // With both, the name is that of a logger.
   let isNamed = false
   let isNumber = false
-  for (let i = 0; i < table.size; i++) {
+  // With an object of the same path, the one with a dot in its key goes first.
+  let hasDot = false
+  for (let i = 0; i < own; i++) {
     const key = wordOf(bytes, table.keyFrom[i]!, table.keyTo[i]!)
     const known = KNOWN.get(key)
     if (known === undefined) continue
@@ -31,12 +36,15 @@ export function writeJson(record: RecordOut, from: number, limit: number): boole
     // A value with its quotes.
     const start = isText ? table.from[i]! - 1 : table.from[i]!
     const end = isText ? table.to[i]! + 1 : table.to[i]!
-    if (
-      known === 'unusual' ||
-      (kind === NESTED && known !== 'time' && (known === 'parent' || ROLES.has(key)))
-    )
-      return false
-    if (known === 'time') {
+    if (known === 'unusual') return false
+    hasDot ||= key.includes('.')
+    if (kind === NESTED && known !== 'time' && known !== 'name') {
+      if (!PARENTS.has(key) || bytes[start] !== 0x7b) return false
+      const first = table.size
+      if (readMembers(record, start, end, i) !== end) return false
+      table.kind[i] = PARENT
+      if (level < 0) level = takeLevel(bytes, key, first)
+    } else if (known === 'time') {
       // Only a value that looks like a time counts.
       const isLike = isDigit(bytes[start]!) || bytes[start] === 0x7b || isDigit(bytes[start + 1]!)
       if (!Number.isNaN(epoch) || !isLike) continue
@@ -52,8 +60,38 @@ export function writeJson(record: RecordOut, from: number, limit: number): boole
     else if (isText && known !== 'parent' && !table.putText(bytes, known, i)) return false
   }
   if (level < 0 || Number.isNaN(epoch) || (isNamed && isNumber)) return false
-  return table.write(record, epoch, level)
+  if (hasDot && table.size > own) return false
+  return putInner(bytes, own) && table.write(record, epoch, level)
 }
+
+/** Takes the level from the members of an object, which are in the table from `first` on; -1 if it has none. */
+function takeLevel(bytes: Uint8Array, parent: string, first: number): number {
+  for (let i = first; i < table.size; i++) {
+    const path = pathOf(bytes, parent, i)
+    if (ROLES.get(path) !== 'level') continue
+    const quote = table.kind[i] === QUOTED ? 1 : 0
+    const level = levelOf(path, bytes, table.from[i]! - quote, table.to[i]! + quote)
+    if (level < 0) continue
+    table.place[i] = 1
+    return level
+  }
+  return -1
+}
+
+/** Gives the texts of objects their places, behind those of the line itself. False if that is left to `fields`. */
+function putInner(bytes: Uint8Array, own: number): boolean {
+  for (let i = own; i < table.size; i++) {
+    const parent = table.parent[i]!
+    const role = ROLES.get(pathOf(bytes, wordOf(bytes, table.keyFrom[parent]!, table.keyTo[parent]!), i))
+    if (role === undefined || role === 'level') continue
+    if (role === 'time' || table.kind[i] === NESTED) return false
+    if (table.kind[i] === QUOTED && !table.putText(bytes, role, i)) return false
+  }
+  return true
+}
+
+const pathOf = (bytes: Uint8Array, parent: string, i: number) =>
+  `${parent}.${wordOf(bytes, table.keyFrom[i]!, table.keyTo[i]!)}`
 
 /** What the keys of members mean: those of Serilog's templates make a line unusual. */
 type Known = Role | 'parent' | 'name' | 'unusual'
@@ -62,25 +100,23 @@ for (const [key, role] of ROLES) KNOWN.set(key, role)
 KNOWN.set('name', 'name')
 for (const key of ['@mt', 'MessageTemplate', '__proto__']) KNOWN.set(key, 'unusual')
 
-/** Reads the members of the object at bytes[from, to) into the table. */
-function readMembers(record: RecordOut, from: number, to: number): boolean {
+/** Reads the members of the object at bytes[from] into the table; returns the offset after it, or -1 if it is unusual. */
+function readMembers(record: RecordOut, from: number, to: number, parent: number): number {
   const { bytes } = record
   const { view } = record.copy
-  table.clear()
-  if (bytes[from] !== 0x7b) return false
   for (let at = from + 1; at < to; at++) {
     at = skipSpaces(bytes, at, to)
     const keyEnd = bytes[at] === 0x22 ? plainEnd(view, at + 1, to) : to
-    if (keyEnd >= to || bytes[keyEnd] !== 0x22) return false
-    const i = table.add(bytes, at + 1, keyEnd)
+    if (keyEnd >= to || bytes[keyEnd] !== 0x22) return -1
+    const i = table.add(bytes, at + 1, keyEnd, parent)
     const colon = skipSpaces(bytes, keyEnd + 1, to)
-    if (i < 0 || bytes[colon] !== 0x3a) return false
+    if (i < 0 || bytes[colon] !== 0x3a) return -1
     at = skipSpaces(bytes, readValue(record, i, skipSpaces(bytes, colon + 1, to), to), to)
-    if (at < 0 || at >= to) return false
-    if (bytes[at] === 0x7d) return at + 1 === to
-    if (bytes[at] !== 0x2c) return false
+    if (at >= to) return -1
+    if (bytes[at] === 0x7d) return at + 1
+    if (bytes[at] !== 0x2c) return -1
   }
-  return false
+  return -1
 }
 
 /** Reads a value into the table; returns the offset after it, or `to` if it is written in an unusual way. */

@@ -9,6 +9,11 @@ export const QUOTED = 1
 export const SCALAR = 2
 /** Any other JSON: an object, an array, or a number such as 1.50. */
 export const NESTED = 3
+/** An object whose members are in the table, too: those that have places of their own are not written with it. */
+export const PARENT = 4
+
+/** The parent of the members of the line itself. */
+export const NONE = -1
 
 /** The place of a tag. */
 const TAG = 2
@@ -26,6 +31,8 @@ export class MemberTable {
   readonly kind = new Uint8Array(MOST)
   /** 0 for a member of the context, 1 for one with a place of its own, `TAG` for a tag. */
   readonly place = new Uint8Array(MOST)
+  /** Which member is the object that holds a member; `NONE` for the line itself. */
+  readonly parent = new Int8Array(MOST)
   /** Which member is the message and which the source; -1 if there is none. */
   message = -1
   source = -1
@@ -37,12 +44,12 @@ export class MemberTable {
   }
 
   /** Adds a member; returns its index, or -1 if `fields` must read the line: a key occurs twice, or like a number goes first. */
-  add(bytes: Uint8Array, keyFrom: number, keyTo: number): number {
+  add(bytes: Uint8Array, keyFrom: number, keyTo: number, parent = NONE): number {
     const first = bytes[keyFrom]!
     if (this.size === MOST || keyFrom === keyTo || (first >= 0x30 && first <= 0x39)) return -1
     for (let i = 0; i < this.size; i++) {
       const start = this.keyFrom[i]!
-      if (this.keyTo[i]! - start !== keyTo - keyFrom) continue
+      if (this.keyTo[i]! - start !== keyTo - keyFrom || this.parent[i] !== parent) continue
       let at = keyFrom
       while (at < keyTo && bytes[at] === bytes[start + at - keyFrom]) at++
       if (at === keyTo) return -1
@@ -50,6 +57,7 @@ export class MemberTable {
     this.keyFrom[this.size] = keyFrom
     this.keyTo[this.size] = keyTo
     this.place[this.size] = 0
+    this.parent[this.size] = parent
     return this.size++
   }
 
@@ -76,16 +84,44 @@ export class MemberTable {
     record.put(MESSAGE)
     if (this.message >= 0) this.#writeText(record, this.message)
     record.out[record.at++] = 0x22
-    for (let i = 0; i < this.size; i++) if (this.place[i] === 0) this.#writeMember(record, i)
+    for (let i = 0; i < this.size; i++) {
+      if (this.place[i] !== 0 || this.parent[i] !== NONE) continue
+      if (this.kind[i] === PARENT && !this.#hasMembers(i)) continue
+      record.key(this.keyFrom[i]!, this.keyTo[i]!)
+      this.#writeValue(record, i)
+    }
     record.end()
     return true
   }
 
-  #writeMember(record: RecordOut, i: number): void {
+  /** Whether a member of an object is written with it. */
+  #hasMembers(parent: number): boolean {
+    for (let i = parent + 1; i < this.size; i++)
+      if (this.parent[i] === parent && this.place[i] === 0) return true
+    return false
+  }
+
+  #writeMembers(record: RecordOut, parent: number): void {
     const { out } = record
-    record.key(this.keyFrom[i]!, this.keyTo[i]!)
+    let mark = 0x7b
+    for (let i = parent + 1; i < this.size; i++) {
+      if (this.parent[i] !== parent || this.place[i] !== 0) continue
+      out[record.at++] = mark
+      mark = 0x2c
+      out[record.at++] = 0x22
+      record.escaped(this.keyFrom[i]!, this.keyTo[i]!)
+      out[record.at++] = 0x22
+      out[record.at++] = 0x3a
+      this.#writeValue(record, i)
+    }
+    out[record.at++] = 0x7d
+  }
+
+  #writeValue(record: RecordOut, i: number): void {
+    const { out } = record
     const kind = this.kind[i]!
-    if (kind === SCALAR) record.raw(this.from[i]!, this.to[i]!)
+    if (kind === PARENT) this.#writeMembers(record, i)
+    else if (kind === SCALAR) record.raw(this.from[i]!, this.to[i]!)
     else if (kind === NESTED) record.json(JSON.stringify(JSON.parse(record.text(this.from[i]!, this.to[i]!))))
     else {
       out[record.at++] = 0x22

@@ -28,8 +28,9 @@ function innerWriter({ inner, lineAt }: Extract<Plan, { by: 'wrapper' }>): LineW
     const to = record.scan(from, limit)
     const { lf } = record.line
     const line = to < 0 ? null : lineAt(record.bytes, from, to, record.whole === from)
-    // One that was unescaped is elsewhere.
-    if (line?.bytes !== record.bytes || !write(record, line.from, line.to)) return false
+    if (!line || !record.inside(line.bytes, () => write(record, line.from, line.to))) return false
+    // One that was unescaped may have several lines.
+    if (record.line.lf !== line.to) return false
     record.line.lf = lf
     record.whole = lf + 1
     return true

@@ -58,3 +58,22 @@ export function isCapital(bytes: Uint8Array, from: number, to: number): boolean 
   for (let at = from; at < to; at++) if (bytes[at]! >= 0x61) return false
   return true
 }
+
+/** Where the characters beyond ASCII from `from` on end, or where their UTF-8 is broken (RFC 3629, section 4). */
+export function charactersEnd(view: DataView, from: number, to: number): number {
+  let i = from
+  while (i < to) {
+    const lead = view.getUint8(i)
+    const length = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0
+    if (length === 0 || i + length > to) return i
+    const second = view.getUint8(i + 1)
+    // Neither a longer form than needed, nor half of a surrogate pair, nor beyond U+10FFFF.
+    const least = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80
+    const most = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf
+    if (second < least || second > most) return i
+    if (length > 2 && (view.getUint8(i + 2) & 0xc0) !== 0x80) return i
+    if (length > 3 && (view.getUint8(i + 3) & 0xc0) !== 0x80) return i
+    i += length
+  }
+  return i
+}

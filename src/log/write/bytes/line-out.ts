@@ -35,11 +35,26 @@ export class LineOut {
 
   /** Sets the bytes of the lines. */
   from(bytes: Uint8Array): void {
+    this.#use(bytes, viewOf(bytes))
+    this.whole = -1
+  }
+
+  /** Calls `write` with other bytes, if a line was unescaped to there. */
+  inside(bytes: Uint8Array, write: () => boolean): boolean {
+    if (bytes === this.bytes) return write()
+    const outer = this.bytes
+    const { view } = this.copy
+    this.#use(bytes, viewOf(bytes))
+    const isWritten = write()
+    this.#use(outer, view)
+    return isWritten
+  }
+
+  #use(bytes: Uint8Array, view: DataView): void {
     this.bytes = bytes
-    this.copy = { view: viewOf(bytes), out: this.copy.out }
+    this.copy = { view, out: this.copy.out }
     this.#window = ''
     this.#windowTo = 0
-    this.whole = -1
   }
 
   /** Sets the memory to write to. A line needs six times its length and `RECORD_ROOM`. */

@@ -1,3 +1,5 @@
+import { charactersEnd } from '../../format/read/words.ts'
+
 const HIGH = 0x80808080 | 0
 
 /** A text that is written eight bytes at a time; what comes next overwrites the end of the last eight. */
@@ -82,25 +84,6 @@ export function plainEnd(view: DataView, from: number, to: number): number {
     if (end === i) return i
     i = end
   }
-}
-
-/** Where the characters beyond ASCII from `from` on end, or where their UTF-8 is broken (RFC 3629, section 4). */
-export function charactersEnd(view: DataView, from: number, to: number): number {
-  let i = from
-  while (i < to) {
-    const lead = view.getUint8(i)
-    const length = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0
-    if (length === 0 || i + length > to) return i
-    const second = view.getUint8(i + 1)
-    // Neither a longer form than needed, nor half of a surrogate pair, nor beyond U+10FFFF.
-    const least = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80
-    const most = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf
-    if (second < least || second > most) return i
-    if (length > 2 && (view.getUint8(i + 2) & 0xc0) !== 0x80) return i
-    if (length > 3 && (view.getUint8(i + 3) & 0xc0) !== 0x80) return i
-    i += length
-  }
-  return i
 }
 
 /** How many bytes of UTF-8 the blank beyond ASCII at bytes[at] takes, as `\s` knows them; 0 if there is none. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { bytesIn, charactersEnd, viewOf, wideBlank } from '../../../../src/log/write/bytes/words.ts'
+import { charactersEnd } from '../../../../src/log/format/read/words.ts'
+import { bytesIn, viewOf, wideBlank } from '../../../../src/log/write/bytes/words.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
