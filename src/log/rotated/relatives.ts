@@ -52,10 +52,7 @@ async function putInOrder(name: string, named: NamedFiles, opener: Opener, isLas
   const found = copyIn(name, named)
   if (!found) return arrangeFiles(name, named, opener, isLast)
   const { copy, active } = found
-  let isCopy = false
-  const error = await failureOf(opener, copy, async (text) => {
-    isCopy = await isBeginningOf(text, await openText(opener, active))
-  })
+  const { isBeginning: isCopy, error } = await compare(opener, copy, active)
   if (hasMoved(error) && !isLast) return null
   if (!isCopy) return arrangeFiles(name, named, opener, isLast)
   const others = { ...named, files: named.files.filter(({ entry }) => entry !== copy), kin: new Map() }
@@ -98,11 +95,8 @@ async function arrangeFiles(name: string, named: NamedFiles, opener: Opener, isL
     read.set(entry, heads.get(entry) ?? UNKNOWN)
   }
   if (family.unmeasured.length > 0) family = await inOrder()
-  for (const [one, other] of family.unproven.slice(0, COMPARED)) {
-    await failureOf(opener, one, async (text) => {
-      compared.set(`${one.key}\n${other.key}`, await isBeginningOf(text, await openText(opener, other)))
-    })
-  }
+  for (const [one, other] of family.unproven.slice(0, COMPARED))
+    compared.set(`${one.key}\n${other.key}`, (await compare(opener, one, other)).isBeginning)
   return family.unproven.length > 0 ? inOrder() : family
 }
 
@@ -112,6 +106,19 @@ const MOVED: readonly string[] = ['changed', 'unknown-file']
 /** Whether a file was renamed, truncated or deleted after it was listed. */
 function hasMoved(error: LogError | StoreError | BudgetError | null): boolean {
   return error !== null && 'code' in error && MOVED.includes(error.code)
+}
+
+/**
+ * Whether a file is the beginning of another one, and why that is not known. A storage that fails is no answer: to take a
+ * copy for another file would be to give its records twice.
+ */
+async function compare(opener: Opener, one: Entry, other: Entry) {
+  let isBeginning = false
+  const error = await failureOf(opener, one, async (text) => {
+    isBeginning = await isBeginningOf(text, await openText(opener, other))
+  })
+  if (error instanceof StoreError && error.code === 'unavailable') throw error
+  return { isBeginning, error }
 }
 
 /** Opens a file for some work. Returns why it failed, if that is the file's or the budget's fault; otherwise null. */
