@@ -1,6 +1,7 @@
 import { EVERY_RECORD } from '../selection.ts'
 import type { Cursor } from '../text/cursor.ts'
 import { gone } from '../text/open.ts'
+import type { Series } from '../text/series.ts'
 import type { ViewContext } from '../view/context.ts'
 import { viewOf } from '../view/view.ts'
 import { keyHash, type LanePlace } from './cursor.ts'
@@ -55,10 +56,27 @@ export async function plainPlace(
   }
   const since = place.kind === 'time' ? place.time : null
   const selection = EVERY_RECORD.with({ since })
-  const { series, from } = await viewOf(context, { ...request, selection, cursor: null, first: true }, signal)
+  const view = await viewOf(context, { ...request, selection, cursor: null, first: true }, signal)
+  const { series } = view
+  const from = view.from < series.end ? view.from : await lastLineStart(series)
   return {
     cursor: await series.cursor(from),
     isStart: series.addresses.isStart(from),
     left: series.end - from,
   }
+}
+
+/** The longest line that is looked for, and how much is read of it first. */
+const LONGEST_LINE = 4 * 1024 * 1024
+const LINE_READ = 4096
+
+/** Where the last line begins if it is not complete, because its writer goes on with it; otherwise the end of the log. */
+async function lastLineStart(series: Series): Promise<number> {
+  const { end } = series
+  for (let length = LINE_READ; length <= LONGEST_LINE; length *= 8) {
+    const from = await series.addresses.floor(end - length)
+    const lf = (await series.read(from, end)).lastIndexOf(10)
+    if (lf >= 0 || from > end - length) return from + lf + 1
+  }
+  return end
 }
