@@ -3,7 +3,7 @@ import type { Clock } from '../../limits/clock.ts'
 import { detectFormat, PLAIN } from '../format/detect.ts'
 import { endOf } from '../format/lines.ts'
 import { type Filter, isWantedAlone, timeAt } from '../search/filter.ts'
-import { type Cursor, fingerprint, PRINT_READ } from '../text/cursor.ts'
+import { type Cursor, fingerprint, PRINT, PRINT_READ } from '../text/cursor.ts'
 import type { Change } from './change.ts'
 import {
   beatPacket,
@@ -137,6 +137,8 @@ export class Channel {
       this.#add(packetOf(change.bytes), endPlace(change, change.bytes.length))
       return false
     }
+    if (this.#pending.length === 0 && this.place.print.length === 0)
+      this.place = startPlace(change) ?? this.place
     this.#pending.push(change)
     this.#pendingBytes += change.bytes.length
     // A long line that arrives in many pieces is examined when it ends, not with every piece.
@@ -271,6 +273,15 @@ export class Channel {
 function endPlace({ name, id, offset, bytes }: Data, length: number): Cursor {
   const print = fingerprint(bytes, offset, 0, length)
   return { name, id, offset: offset + length, print }
+}
+
+/**
+ * The start of a file, by what comes after it: if it was copied and truncated, the one under its name is as empty as
+ * before. Null if there is not enough of it.
+ */
+function startPlace({ name, id, offset, bytes }: Data): Cursor | null {
+  if (offset > 0 || (bytes.length < PRINT && !bytes.includes(LF))) return null
+  return { name, id, offset, print: fingerprint(bytes, 0, 0, Math.min(PRINT_READ, bytes.length)) }
 }
 
 /** The place after the first `length` bytes. */
