@@ -101,8 +101,8 @@ async function gzip(bytes) {
 /** A hash of everything the page is made of: its sources, what it imports, and the versions of what it bundles. */
 async function fingerprint() {
   const hash = createHash('sha256')
-  const single = ['src/client.ts', 'src/mask/mask.ts', 'package-lock.json']
-  for (const name of ['instant', 'offset', 'wall-clock', 'error', 'where/compare'])
+  const single = ['src/client.ts', 'src/mask/mask.ts', 'src/settings/suggestion.ts', 'package-lock.json']
+  for (const name of ['instant', 'offset', 'wall-clock', 'error', 'where/compare', 'histogram/steps'])
     single.push(`src/log/${name}.ts`)
   const files = single.map((name) => join(root, name))
   for (const folder of [here, join(root, 'src/client'), join(root, 'src/log/regex')]) {

@@ -1,5 +1,11 @@
 /** `: did you mean X?` for the nearest known name, or nothing. */
 export function suggestion(name: string, known: readonly string[]): string {
+  const nearest = nearestName(name, known)
+  return nearest === null ? '' : `: did you mean ${nearest}?`
+}
+
+/** The known name that a misspelt one stands for, or null. */
+export function nearestName(name: string, known: readonly string[]): string | null {
   const word = name.toLowerCase().replaceAll('_', '-').slice(0, 64)
   let best: [number, string] | null = null
   for (const candidate of known) {
@@ -9,7 +15,7 @@ export function suggestion(name: string, known: readonly string[]): string {
       best = [cost, candidate]
     }
   }
-  return best ? `: did you mean ${best[1]}?` : ''
+  return best?.[1] ?? null
 }
 
 /** How many letters differ; two swapped neighbours count as one, because that is a common typo. */

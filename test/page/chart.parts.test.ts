@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import type { BrowserPage, Route } from './browser.ts'
+import { type BrowserPage, findings, type Route } from './browser.ts'
 import { line, stamp } from './logs.ts'
 import { describePage } from './stage.ts'
 
@@ -19,6 +19,7 @@ describePage(
     let large = ''
     for (let i = 0; i < 40_000; i++) large += line(i, i > 36_000 ? 'ERROR' : 'INFO')
     writeFileSync(join(logs, 'large.log'), large)
+    writeFileSync(join(logs, 'notes.txt'), 'a line without a time\n'.repeat(50))
   },
   (stage) => {
     /** Pixels of the chart that have a colour, by its name. */
@@ -68,6 +69,16 @@ describePage(
           return page.locator('.uncounted').count()
         })
         .toBe(0)
+      await page.context().close()
+    })
+
+    it('names a log without times, and hatches nothing for it', async () => {
+      const page = await stage.open('file=one.log&file=two.log&file=notes.txt')
+      await page.locator('.legend').filter({ hasText: 'notes.txt has no times' }).waitFor()
+      expect(await page.locator('.uncounted').count()).toBe(0)
+      expect(await pixels(page, 'axis')).toBeLessThan(200)
+      expect(await pixels(page, 'info')).toBeGreaterThan(200)
+      expect(await findings(page)).toEqual([])
       await page.context().close()
     })
 

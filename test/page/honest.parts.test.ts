@@ -1,8 +1,8 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { serve, temporaryDirectory } from '../program.ts'
-import type { BrowserPage } from './browser.ts'
+import { type BrowserPage, findings, settled } from './browser.ts'
 import { line, writeLog } from './logs.ts'
 import { describePage } from './stage.ts'
 
@@ -149,6 +149,35 @@ describePage(
       await page.context().close()
     })
 
+    it('asks whether a similar log, field or node is meant, and shows it', async () => {
+      const page = await stage.browser.open(`${stage.node.url}/#file=brokr.log&level=warn`)
+      await page.getByRole('button', { name: 'Did you mean broker.log?' }).click()
+      await page.locator('.row.lv-warn').first().waitFor()
+      expect(page.url()).toContain('#file=broker.log&level=warn')
+      await page.goto(`${stage.node.url}/#file=broker.log&where=shrad:3&where=cost>40ms`)
+      const meant = page.getByRole('button', { name: 'Did you mean shard: 3?' })
+      await meant.waitFor()
+      expect(await findings(page)).toEqual([])
+      await meant.click()
+      await page.locator('.row').first().waitFor()
+      expect(decodeURIComponent(page.url())).toContain('where=shard:3&where=cost>40ms')
+      const fleet = temporaryDirectory()
+      mkdirSync(join(fleet, 'storage-4/logs'), { recursive: true })
+      writeFileSync(join(fleet, 'storage-4/logs/a.log'), line(1))
+      const service = await serve(['--port', '0', '--fleet', fleet])
+      await page.goto(`${service.url}/#file=a.log&node=storag-4`)
+      await page.getByRole('button', { name: 'Did you mean storage-4?' }).click()
+      await page.locator('.row').first().waitFor()
+      await page.goto(`${service.url}/nodes/storag-4/#file=a.log`)
+      const other = page.getByRole('button', { name: 'Did you mean storage-4?' })
+      await other.waitFor()
+      expect(await findings(page)).toEqual([])
+      await other.click()
+      await page.locator('.row').first().waitFor()
+      expect(page.url()).toContain('/nodes/storage-4/#file=a.log')
+      await page.context().close()
+    })
+
     it('finds by search what a row shows', async () => {
       writeFileSync(
         join(stage.logs, 'logfmt.log'),
@@ -159,6 +188,7 @@ describePage(
         ).join(''),
       )
       const page = await open('file=broker.log')
+      await settled(page)
       expect(await page.locator('.row .g').first().textContent()).toBe('[Storage] [Engine]')
       await page.goto(`${stage.node.url}/#file=logfmt.log`)
       const shown = async () => (await page.locator('.row .c').last().textContent()).trim()

@@ -17,6 +17,7 @@ describePage(
     for (let i = 0; i < 300; i++)
       short += `${stamp(START + i * 1000)}\tINFO\ta.go:1\t[KV]: short ${i} ${'words '.repeat(60)}\n`
     writeFileSync(join(logs, 'short.log'), short)
+    writeFileSync(join(logs, 'notes.txt'), 'a line without a time\n'.repeat(9))
     const at = (i: number) => new Date(START + i * 1000).toISOString()
     let json = ''
     for (let i = 0; i < 50; i++)
@@ -63,6 +64,29 @@ describePage(
       await page.getByRole('img', { name: /^Chart of records from/ }).waitFor()
       await settled(page)
       expect((await size(page, '.list')).height).toBeGreaterThanOrEqual(200)
+      await page.context().close()
+    })
+
+    it('shows fields and groups over the records at 200 % zoom, where both have no room', async () => {
+      const page = await open('file=json.log&where=status>=200', { viewport: { width: 720, height: 450 } })
+      await page.keyboard.press('e')
+      await page.getByRole('button', { name: 'Group by path' }).click()
+      await page.locator('.groups tbody tr').first().waitFor()
+      const [first, work] = [await size(page, '.groups tbody tr'), await size(page, '.work')]
+      expect(first.bottom).toBeLessThanOrEqual(work.bottom)
+      expect((await size(page, '.fields')).height).toBeGreaterThanOrEqual(work.height - 2)
+      expect(await findings(page)).toEqual([])
+      await page.context().close()
+    })
+
+    it('says on a phone how much is loaded and what is missing, in full', async () => {
+      const page = await open('file=broker.log&file=notes.txt', { viewport: { width: 390, height: 844 } })
+      await page.locator('.status .lacks').waitFor()
+      const cut = await page.evaluate<number>(
+        `[...document.querySelectorAll('.status > span:not(.keys)')].filter((each) => each.scrollWidth > each.clientWidth).length`,
+      )
+      expect(cut).toBe(0)
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
       await page.context().close()
     })
 

@@ -63,7 +63,7 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
   const name = node?.node.hostName ?? (own || (nodeError === null ? ' ' : 'Node'))
   return (
     <div class={`app ${look.file === null ? 'at-node' : 'at-log'}`}>
-      <SkipLink to={look.file === null ? 'configuration' : 'records'} />
+      {!absent && <SkipLink to={look.file === null ? 'configuration' : 'records'} />}
       <Top page={page} node={node} name={name} home={() => go(NOTHING)} />
       {lost !== null && (
         <p class="banner" role="alert">
@@ -103,12 +103,13 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
       <main>
         {absent ? (
           <div class="node">
-            <Failure error={NO_NODE} />
-            <p>
-              <a class="all-nodes" href="../../">
-                All nodes
-              </a>
-            </p>
+            <Failure
+              error={nodeError instanceof ProblemError ? nodeError : NO_NODE}
+              open={(id) => location.assign(`../${encodeURIComponent(id)}/${location.hash}`)}
+            />
+            <a class="button all-nodes" href="../../">
+              All nodes
+            </a>
           </div>
         ) : look.file !== null ? (
           <LogView

@@ -1,15 +1,17 @@
 import type { Histogram } from '../../client.ts'
+import { nearestName } from '../../settings/suggestion.ts'
 import type { ListedFile } from '../files/order.ts'
 import { Button } from '../ui/controls.tsx'
 import { count, counted } from '../ui/format.ts'
 import { useLoaded } from '../ui/use-loaded.ts'
-import type { Look } from '../url.ts'
+import type { Look, Term } from '../url.ts'
 import { sumsOf } from './chart/totals.ts'
 import type { Clock } from './find/clock.ts'
 import { rangeText } from './find/moment.ts'
 import { fieldsQueryOf, isNarrowed } from './find/query.ts'
 import { levelText, termText } from './find/terms.ts'
 import { readingText, readTyped } from './find/typed.ts'
+import { readWhere } from './record/fields.ts'
 import type { Log } from './use-log.ts'
 
 /** Says that there is nothing to show: how much was searched, and what taking back each condition would bring. */
@@ -27,6 +29,7 @@ export function Nothing({ log }: { log: Log }) {
     <div class="over" role="status">
       <p class="title">No record matches</p>
       <Searched log={log} />
+      <Misspelt log={log} />
       {conditionsIn(look).map(({ text, change }) => (
         <p key={text}>
           “{text}” was searched for as text.{' '}
@@ -79,6 +82,28 @@ function Searched({ log }: { log: Log }) {
       </ul>
     </>
   )
+}
+
+/** Conditions on fields that the log does not seem to have, each with the nearest field that it has. */
+function Misspelt({ log: { look, client, acts, ready } }: { log: Log }) {
+  const query = fieldsQueryOf({ ...look, level: '', terms: [] })
+  const { data } = useLoaded(
+    (signal) => client.fields(query, { signal }),
+    JSON.stringify(query),
+    ready && look.terms.some(({ kind }) => kind === 'where'),
+  )
+  const names = data?.fields.map(({ name }) => name) ?? []
+  return look.terms.map((term, index) => {
+    const { field } = readWhere(term.value)
+    const near = term.kind !== 'where' || names.includes(field) ? null : nearestName(field, names)
+    if (near === null) return null
+    const meant: Term = { kind: 'where', value: term.value.replace(field, () => near) }
+    return (
+      <Button key={field} onClick={() => acts.apply({ terms: look.terms.toSpliced(index, 1, meant) })}>
+        Did you mean {termText(meant)}?
+      </Button>
+    )
+  })
 }
 
 interface Total {

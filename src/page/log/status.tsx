@@ -41,13 +41,13 @@ export function Status({ log }: { log: Log }) {
       </span>
       {(look.encoding !== '' || log.file?.binary || window?.notes.includes('encoding')) && (
         <select
-          class="zone"
+          class={`zone${look.encoding === '' ? ' lacking' : ''}`}
           aria-label="Encoding"
           title="How the log is written: some of its bytes are not UTF-8"
           value={look.encoding}
           onChange={(event) => log.acts.apply({ encoding: event.currentTarget.value, follow: false }, null)}
         >
-          <option value="">UTF-8</option>
+          <option value="">{look.encoding === '' ? 'Not all is UTF-8' : 'UTF-8'}</option>
           {ENCODINGS.map((name) => (
             <option key={name} value={name}>
               {name === 'latin1' ? 'Latin-1' : name.toUpperCase()}

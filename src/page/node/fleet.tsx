@@ -24,6 +24,9 @@ const COLUMNS: [name: string, title: string, text: (node: FleetNode) => string][
   ['Not shipped yet', 'Bytes of log on the node that are not in the bucket yet', lagText],
 ]
 
+/** Columns of numbers, and the level whose colour they have. */
+const NUMBERS: Record<string, string> = { 'Errors, 1 h': 'lv-error', 'Warnings, 1 h': 'lv-warn' }
+
 interface Props {
   client: Client
   nodes: FleetNode[]
@@ -80,7 +83,7 @@ export function Fleet({ client, nodes, compare, read }: Props) {
             <tr>
               <th scope="col">Node</th>
               {columns.map(([name, title]) => (
-                <th scope="col" key={name} title={title}>
+                <th scope="col" key={name} class={NUMBERS[name] && 'number'} title={title}>
                   {name}
                 </th>
               ))}
@@ -107,7 +110,7 @@ export function Fleet({ client, nodes, compare, read }: Props) {
                 {columns.map(([name, , text]) => (
                   <td
                     key={name}
-                    class={name === SHIPPED ? 'shipped' : ''}
+                    class={name === SHIPPED ? 'shipped' : numberClass(name, text(each))}
                     data-name={name}
                     title={name === SHIPPED ? (each.shipped ?? undefined) : undefined}
                   >
@@ -124,6 +127,12 @@ export function Fleet({ client, nodes, compare, read }: Props) {
       )}
     </section>
   )
+}
+
+/** Numbers that matter stand out, and those of nothing stand back. */
+function numberClass(name: string, text: string): string {
+  const level = NUMBERS[name]
+  return level === undefined ? '' : `number ${text === '0' ? 'dim' : level}`
 }
 
 /** The settings in which a node differs from most others, by its id. */

@@ -2,7 +2,7 @@ import { levelsOf } from '../record/record.ts'
 import { markOf, type Sources } from '../record/source.ts'
 import { niceMax, timeTicks } from './axis.ts'
 import { namesOf } from './totals.ts'
-import type { Counted } from './use-counts.ts'
+import { type Counted, uncountedOf } from './use-counts.ts'
 
 interface Drawing {
   /** Whether records are being counted for longer than a moment. */
@@ -82,7 +82,7 @@ interface Room {
 /** What is not counted is hatched: all of it while there is only an estimate, and later the oldest part. */
 function drawUncounted(pen: Pen, { data }: Filled, { width, floor, colour, x }: Room): void {
   const first = data.buckets.find(({ counts }) => counts.some((each) => each > 0))
-  const isUnknown = data.estimated || data.missing.length > 0
+  const isUnknown = data.estimated || uncountedOf(data).length > 0
   const to = isUnknown ? width : data.complete ? 0 : x(first?.time ?? data.to)
   pen.fillStyle = hatch(pen, colour('axis'), 7)
   pen.fillRect(0, TOP, to, floor - TOP)

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { type Histogram, ProblemError } from '../../../client.ts'
+import { type Histogram, type Missing, ProblemError } from '../../../client.ts'
 import { Button } from '../../ui/controls.tsx'
 import { count, span } from '../../ui/format.ts'
 import { later } from '../../ui/later.tsx'
@@ -13,7 +13,7 @@ import type { Log } from '../use-log.ts'
 import { isOfYears } from './axis.ts'
 import { draw } from './draw.ts'
 import { namesOf, sumsOf } from './totals.ts'
-import { type Counted, useCounts } from './use-counts.ts'
+import { type Counted, uncountedOf, useCounts } from './use-counts.ts'
 
 const Marks = later(() => import('../../parts.ts').then((parts) => parts.Marks))
 
@@ -174,6 +174,7 @@ export function HistogramView({ log }: { log: Log }) {
               </Button>
             )}
             <span role="status">{slow ? 'Counting records…' : ''}</span>
+            {!slow && timeless(data) !== '' && <span>{timeless(data)}</span>}
             {!slow && uncounted(data) !== '' && (
               <span class="uncounted">
                 {uncounted(data)}{' '}
@@ -239,9 +240,21 @@ type Bucket = Histogram['buckets'][number]
 const NO_TIME = 'The lines of this log have no times, so there is no chart.'
 
 /** What the chart does not count, and hatches: `broker.log not counted`. */
-function uncounted({ estimated, complete, missing }: Counted): string {
-  if (missing.length > 0) return `${missing.map(({ name }) => name).join(', ')} not counted`
-  return estimated || complete ? '' : 'Only the newest part was counted'
+function uncounted(data: Counted): string {
+  const lacking = uncountedOf(data)
+  if (lacking.length > 0) return `${namesIn(lacking)} not counted`
+  return data.estimated || data.complete ? '' : 'Only the newest part was counted'
+}
+
+/** Logs that a chart cannot have: `notes.txt has no times`. */
+function timeless({ missing }: Counted): string {
+  const names = missing.filter(({ reason }) => reason === 'no-time')
+  return names.length === 0 ? '' : `${namesIn(names)} ${names.length === 1 ? 'has' : 'have'} no times`
+}
+
+/** `+2` counts those that the node did not name. */
+function namesIn(missing: Missing[]): string {
+  return missing.map(({ name }) => (name.startsWith('+') ? `${name.slice(1)} more` : name)).join(', ')
 }
 
 /** How many records there are of each name: `12 warn`, `3 other`. */

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Completeness, Histogram } from '../../../client.ts'
+import type { Completeness, Histogram, Missing } from '../../../client.ts'
 import { ProblemError } from '../../../client.ts'
 import { DAY } from '../../../log/histogram/steps.ts'
 import { useLoaded } from '../../ui/use-loaded.ts'
@@ -9,6 +9,11 @@ import { totalsOf } from './totals.ts'
 
 /** A chart that says what it lacks. */
 export type Counted = Histogram & Completeness
+
+/** Logs and nodes that another try may count; a log without times is never in a chart. */
+export function uncountedOf({ missing }: Counted): Missing[] {
+  return missing.filter(({ reason }) => reason !== 'no-time')
+}
 
 /** What the chart shows, and what was counted: of a log that spans years, the chart shows the last day. */
 interface Counts {
@@ -50,7 +55,9 @@ export function useCounts({ client, look, ready, live, setTotals }: Log, width: 
     return () => clearTimeout(timer)
   }, [isLive, busy])
   const problem = error instanceof ProblemError && error.status === 404 ? null : error
-  const part = found === null || !spansYears(found.all) || look.since + look.until !== '' ? null : !whole
+  // An estimate shows all years, whatever comes after it.
+  const isOfDay = found !== null && !found.shown.estimated && spansYears(found.all)
+  const part = isOfDay && look.since + look.until === '' ? !whole : null
   return { data: found?.shown ?? null, busy, problem, retry, part, setWhole }
 }
 
