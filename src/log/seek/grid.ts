@@ -6,11 +6,17 @@ import type { Text } from '../text/text.ts'
 import { isStill, keyOf, type Print, printOf } from './print.ts'
 import { MAX_PROBE, PROBE, type ProbeOptions, probe, stretchOf, type TimeSample } from './probes.ts'
 
-/** The distance between two samples of a log on a disk. It is doubled until there are few enough of them. */
+/** The distance between two samples. It is doubled until there are few enough of them. */
 const STEP = 512 * 1024
 const MOST = 4096
-/** The samples of how many files are remembered for a node: at most 3 MB in all. */
-const MAX_FILES = 8
+/** Elsewhere than on a disk. They are read while the border is searched for, and take no longer than that. */
+const REMOTE_MOST = 256
+const REMOTE_AT_ONCE = 64
+/** Where fewer reads run at once than this, as on Workers, so many more would hold up the answer. */
+const LEAST_PARALLEL = 16
+/** How many files are remembered for a node, and how many samples of all of them: at most 3 MB. */
+const MAX_FILES = 64
+const MAX_SAMPLES = 8 * MOST
 /** Reads that wait for the disk together. */
 const AT_ONCE = 8
 
@@ -32,32 +38,53 @@ export async function gridOf(
   parts: readonly Text[],
   options: ProbeOptions,
 ): Promise<readonly TimeSample[] | 'spent' | null> {
-  if (!options.files.isNear) return null
+  const { isNear } = options.files
+  if (!isNear && options.parallel < LEAST_PARALLEL) return null
   const size = parts.reduce((sum, { entry }) => sum + entry.size, 0)
-  const step = STEP * 2 ** Math.max(0, Math.ceil(Math.log2(size / STEP / MOST)))
+  const most = isNear ? MOST : REMOTE_MOST
+  const step = STEP * 2 ** Math.max(0, Math.ceil(Math.log2(size / STEP / most)))
   if ((size / step) * PROBE > options.budget.bytesLeft / 4) return null
+  const grids = new Map<Text, Grid>()
+  const isComplete = await each(parts, isNear ? 1 : REMOTE_AT_ONCE, async (part) => {
+    const atOnce = isNear ? AT_ONCE : Math.ceil(REMOTE_AT_ONCE / parts.length)
+    const grid = await sampleOnce(part, { step, atOnce }, options)
+    if (grid === 'spent') return false
+    grids.set(part, grid)
+  })
+  return isComplete ? asOneText(parts, grids) : 'spent'
+}
+
+function asOneText(parts: readonly Text[], grids: ReadonlyMap<Text, Grid>): TimeSample[] {
   const all: TimeSample[] = []
   let base = 0
   for (const part of parts) {
-    const grid = await sampleOnce(part, step, options)
-    if (grid === 'spent') return grid
-    for (const sample of grid.samples)
+    for (const sample of grids.get(part)!.samples)
       all.push({ ...sample, at: base + sample.at, start: base + sample.start })
     base += part.entry.size
   }
   return all
 }
 
-function sampleOnce(part: Text, step: number, options: ProbeOptions): Promise<Grid | 'spent'> {
+/** The distance between samples, and how many are read at a time. */
+interface GridPlan {
+  step: number
+  atOnce: number
+}
+
+function sampleOnce(part: Text, plan: GridPlan, options: ProbeOptions): Promise<Grid | 'spent'> {
   const running = runningOf.get(options.budget) ?? new Map<Text, Promise<Grid | 'spent'>>()
   runningOf.set(options.budget, running)
-  const grid = running.get(part) ?? sample(part, step, options)
+  const grid = running.get(part) ?? sample(part, plan, options)
   running.set(part, grid)
   return grid
 }
 
 /** Takes the samples of a file that are not known. */
-async function sample(part: Text, step: number, options: ProbeOptions): Promise<Grid | 'spent'> {
+async function sample(
+  part: Text,
+  { step, atOnce }: GridPlan,
+  options: ProbeOptions,
+): Promise<Grid | 'spent'> {
   const { files, format, budget } = options
   const { etag, size } = part.entry
   const remembered = gridsOf(files)
@@ -68,15 +95,30 @@ async function sample(part: Text, step: number, options: ProbeOptions): Promise<
   const kept = known?.samples.filter(({ at }) => at % step === 0 && isKnown(at)) ?? []
   const places = new Set(Array.from({ length: Math.ceil(size / step) }, (_, i) => i * step))
   for (const { at } of kept) places.delete(at)
+  if (known?.print.etag === etag && places.size === 0) return known
   const text = stretchOf([part])
   const fresh: TimeSample[] = []
-  const isComplete = await each([...places], AT_ONCE, async (at) => {
-    if (!(await budget.step())) return false
-    fresh.push(await probe(text, options, at))
-  })
+  const [isComplete, print] = await Promise.all([
+    each([...places], atOnce, async (at) => {
+      if (!(await budget.step())) return false
+      fresh.push(await probe(text, options, at))
+    }),
+    printOf(part, options, known?.print ?? null),
+  ])
   if (!isComplete) return 'spent'
-  const samples = [...kept, ...fresh]
-  const made = { print: await printOf(part, options, known?.print ?? null), samples }
-  if (samples.length > 1) remembered.set(key, made)
+  const made = { print, samples: [...kept, ...fresh] }
+  if (made.samples.length > 1) remember(remembered, key, made)
   return made
+}
+
+function remember(grids: BoundedMap<string, Grid>, key: string, grid: Grid): void {
+  grids.delete(key)
+  grids.set(key, grid)
+  let count = 0
+  for (const { samples } of grids.values()) count += samples.length
+  for (const [oldest, { samples }] of grids) {
+    if (count <= MAX_SAMPLES) return
+    grids.delete(oldest)
+    count -= samples.length
+  }
 }

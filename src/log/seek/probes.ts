@@ -106,6 +106,13 @@ export class Probes {
     return this.#samples.has(at)
   }
 
+  /** Whether times do not fall anywhere among the samples of this search and others. */
+  agreeWith(samples: readonly TimeSample[]): boolean {
+    const all = [...this.#samples.values(), ...samples].filter(({ time }) => !Number.isNaN(time))
+    all.sort((a, b) => a.start - b.start)
+    return all.every(({ time }, i) => i === 0 || time >= all[i - 1]!.time)
+  }
+
   /** Adds samples that were taken elsewhere. They are not cached here. */
   take(samples: readonly TimeSample[]): void {
     for (const sample of samples) this.#samples.set(sample.at, sample)

@@ -109,10 +109,25 @@ async function borderOf({ parts }: Run, probes: Probes, instant: number): Promis
   const times = text.size > SMALL ? await timesOf(parts, options) : null
   if (times === 'spent') return times
   if (times) return borderAmong(times, text, options, instant)
-  const samples = text.size > SMALL ? await gridOf(parts, options) : null
+  if (text.size <= SMALL) return borderIn(probes, instant)
+  return options.files.isNear ? borderNear(parts, probes, instant) : borderAfar(parts, probes, instant)
+}
+
+/** On a disk samples cost little, and the border is searched for among them. */
+async function borderNear(parts: readonly Text[], probes: Probes, instant: number) {
+  const samples = await gridOf(parts, probes.options)
   if (samples === 'spent') return samples
   if (samples) probes.take(samples)
   return borderIn(probes, instant, { isSampled: samples !== null })
+}
+
+/** Elsewhere they are taken meanwhile, and the border is searched for again if times are not in order among them. */
+async function borderAfar(parts: readonly Text[], probes: Probes, instant: number) {
+  const [border, samples] = await Promise.all([borderIn(probes, instant), gridOf(parts, probes.options)])
+  if (border === 'spent' || samples === 'spent') return 'spent'
+  if (samples === null || (border.ordered && probes.agreeWith(samples))) return border
+  probes.take(samples)
+  return borderIn(probes, instant, { isSampled: true })
 }
 
 /** Whether all other parts are empty. */

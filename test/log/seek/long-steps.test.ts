@@ -117,3 +117,19 @@ it.each(SEEDS)('a log on a disk that is too long to be read through: seed %i', a
     contextOf({ ...logFiles(store), isNear: true }, {}, { wholeBytes: 1 << 20 }),
   ])
 })
+
+it.each(SEEDS)('a log in a bucket that is too long to be read through: seed %i', async (seed) => {
+  const random = wholes(seed * 15_485_863)
+  // As on a disk, because it has fewer than 256 times 512 KiB.
+  const made = timesOf(random, (512 * 1024) / LINE + 2)
+  await check(random, made, (store) => [
+    contextOf(logFiles(store), {}, { parallel: 16, wholeBytes: 1 << 20 }),
+  ])
+})
+
+it.each(SEEDS)('a log that is read with few requests at a time: seed %i', async (seed) => {
+  const random = wholes(seed * 32_452_843)
+  // There are sixteen samples, and the ends.
+  const made = timesOf(random, COUNT / 16)
+  await check(random, made, (store) => [contextOf(logFiles(store), {}, { parallel: 6, wholeBytes: 1 << 20 })])
+})

@@ -107,7 +107,8 @@ describe('round trips to a bucket', () => {
       const first = await ask(window)
       expect(first.body.split('\n').length - 1).toBe(1000)
       expect(first.rounds).toBeLessThanOrEqual(6)
-      expect(first.requests).toBeLessThan(120)
+      // A sample for each 4 MiB, of any log once, shows whether its clock stepped back.
+      expect(first.requests).toBeLessThan(i === 1_000_000 ? 376 : 120)
       expect(first.bytes).toBeLessThan(16 * MIB)
       const again = await ask(window)
       expect(again.rounds).toBeLessThanOrEqual(3)
