@@ -1,4 +1,8 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
+import { runTerminal, type World } from '../../../src/terminal/terminal.ts'
 import { wholes } from '../../support/random.mjs'
 import {
   type Asked,
@@ -63,6 +67,37 @@ async function get(asked: Asked, resource: string, query: string) {
 const windowOf = (since: number | null, until: number | null) =>
   [since === null ? '' : `&since=${since}`, until === null ? '' : `&until=${until}`].join('')
 
+/** What a command prints about the log, from a server on a port of its own. */
+async function inTerminal(name: string, asked: Asked, window: string, more: Record<string, string[]> = {}) {
+  const server = createServer(async ({ url = '' }, response) => {
+    const answer = await asked.request(url)
+    response.writeHead(answer.status, Object.fromEntries(answer.headers))
+    response.end(Buffer.from(await answer.arrayBuffer()))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const [out, err] = [[], []] as string[][]
+  const into = (all: string[]) => ({ isTTY: false, write: async (text: string) => all.push(text) > 0 })
+  const world: World = {
+    env: {},
+    stdout: into(out!),
+    stderr: into(err!),
+    readFile: async () => '',
+    signal: new AbortController().signal,
+  }
+  const query = new URLSearchParams(`${asked.log}${window}`)
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const positional = [...(name === 'grep' ? ['number'] : []), url, ...query.getAll('file')]
+  const given = [...new Set(query.keys())].filter((key) => key !== 'file')
+  const flags = new Map([...given.map((key) => [key, query.getAll(key)] as const), ...Object.entries(more)])
+  try {
+    expect(await runTerminal(name, { positional, flags }, world), err!.join('')).toBeLessThan(2)
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
+  return out!.join('')
+}
+
 /** What each resource finds, as numbers of records; null if it says that it is incomplete. */
 const RESOURCES: Record<string, (asked: Asked, window: string) => Promise<number[] | null>> = {
   async view(asked, window) {
@@ -107,6 +142,31 @@ const RESOURCES: Record<string, (asked: Asked, window: string) => Promise<number
     const { records, complete } = JSON.parse(body)
     return complete ? new Array(records) : null
   },
+  async groups(asked, window) {
+    const { body } = await get(asked, 'groups', `${asked.log}&by=tag${window}`)
+    const { records, groups, complete } = JSON.parse(body) as {
+      records: number
+      groups: { count: number; errors: number }[]
+      complete: boolean
+    }
+    expect(groups.reduce((sum, { count }) => sum + count, 0)).toBe(records)
+    return complete ? new Array(records) : null
+  },
+  async compare(asked, window) {
+    // The period is the base as well, so that both sides are counted.
+    const { since, until } = Object.fromEntries(new URLSearchParams(window))
+    const [from, to] = [since ?? String(START - 2 * YEAR), until ?? String(START + 2 * YEAR)]
+    const period = `&since=${from}&until=${to}&base-since=${from}&base-until=${to}`
+    const { range, base, complete } = JSON.parse((await get(asked, 'compare', `${asked.log}${period}`)).body)
+    expect(base.records).toBe(range.records)
+    return complete ? new Array(range.records) : null
+  },
+  async 'tail in a terminal'(asked, window) {
+    return idsIn(await inTerminal('tail', asked, window, { lines: ['100000'] }))
+  },
+  async 'grep in a terminal'(asked, window) {
+    return idsIn(await inTerminal('grep', asked, window))
+  },
   async histogram(asked, window) {
     return countOf((await get(asked, 'histogram', `${asked.log}${window}`)).body)
   },
@@ -137,7 +197,7 @@ async function check(name: string, asked: Asked, [since, until]: [number | null,
   if (found === null) return false
   const isError = name === 'histogram of errors'
   const expected = idsOf(selected(asked.records, since, until)).filter((id) => !isError || id % 4 === 0)
-  if (/histogram|estimate|fields/.test(name)) expect(found.length, where).toBe(expected.length)
+  if (/histogram|estimate|fields|groups|compare/.test(name)) expect(found.length, where).toBe(expected.length)
   else if (asked.isMerged)
     expect(
       [...found].sort((a, b) => a - b),
