@@ -19,3 +19,35 @@ export function lineEnd(bytes: Uint8Array, from: number, to: number): number {
   const lf = bytes.indexOf(0x0a, from)
   return lf < 0 || lf > to ? to : lf
 }
+
+/** Memory for reuse, between two sizes: fresh memory costs as much as what is written to it. At most `most` buffers are kept. */
+export class BufferPool {
+  most: number
+  readonly #size: number
+  readonly #largest: number
+  #idle: Uint8Array<ArrayBuffer>[] = []
+
+  constructor(size: number, most: number, largest = size) {
+    this.#size = size
+    this.most = most
+    this.#largest = largest
+  }
+
+  /** A buffer of at least this many bytes, with arbitrary content. */
+  take(size = this.#size): Uint8Array<ArrayBuffer> {
+    const at = this.#idle.findLastIndex((buffer) => buffer.length >= size)
+    return at < 0 ? new Uint8Array(Math.max(size, this.#size)) : this.#idle.splice(at, 1)[0]!
+  }
+
+  /** Returns the memory of bytes that are no longer in use. False if it is of another size, or not needed. */
+  give({ buffer }: Uint8Array): boolean {
+    const { byteLength } = buffer
+    if (byteLength < this.#size || byteLength > this.#largest || this.#idle.length >= this.most) return false
+    this.#idle.push(new Uint8Array(buffer as ArrayBuffer))
+    return true
+  }
+
+  clear(): void {
+    this.#idle = []
+  }
+}

@@ -5,6 +5,7 @@ import { BoundedMap } from '../limits/bounded-map.ts'
 import { type Clock, inTime, systemClock } from '../limits/clock.ts'
 import { type ConcurrencyLimit, concurrencyLimit } from '../limits/concurrency-limit.ts'
 import { each } from '../limits/each.ts'
+import { SharedWork } from '../limits/once.ts'
 import { isTurnOver, yieldToEventLoop } from '../limits/yield.ts'
 import { includeFilter } from '../log/files/include.ts'
 import { dayOf } from '../segment/node-day.ts'
@@ -71,7 +72,7 @@ interface Known {
 }
 
 interface Asking {
-  running: Map<string, Promise<void>>
+  shared: SharedWork<void>
   limit: ConcurrencyLimit
 }
 
@@ -87,7 +88,7 @@ export class FleetNodes {
   readonly #known = new BoundedMap<string, Known>(REMEMBERED)
   readonly #asking: Asking
   #ids: { ids: string[]; at: number } | null = null
-  #listing: Promise<string[]> | null = null
+  readonly #listing = new SharedWork<string[]>()
 
   constructor(store: Store | null, options: NodesOptions = {}) {
     this.#store = store
@@ -177,10 +178,7 @@ export class FleetNodes {
   async #list(): Promise<string[]> {
     if (this.#ids && this.#clock.elapsed() - this.#ids.at < FRESH_MS) return this.#ids.ids
     if (!this.#isShared) return this.#listNow()
-    this.#listing ??= this.#listNow().finally(() => {
-      this.#listing = null
-    })
-    return this.#listing
+    return this.#listing.run('', () => this.#listNow())
   }
 
   async #listNow(): Promise<string[]> {
@@ -209,23 +207,19 @@ export class FleetNodes {
   }
 
   /** Asks a node, unless that is under way. It continues after the callers have been answered. */
-  #askOne(id: string, { running, limit }: Asking, spend: () => void): Promise<void> {
-    const under = running.get(id)
-    if (under) return under
-    const ask = limit
-      .run(async () => {
-        // A disk answers at once: a thousand homes would hold up everyone else.
-        if (isTurnOver()) await yieldToEventLoop()
-        const state = await this.#stateOf(id, spend)
-        this.#known.delete(id)
-        this.#known.set(id, { state, at: this.#clock.elapsed() })
-      })
-      .catch((error) => {
+  #askOne(id: string, { shared, limit }: Asking, spend: () => void): Promise<void> {
+    const ask = async () => {
+      // A disk answers at once: a thousand homes would hold up everyone else.
+      if (isTurnOver()) await yieldToEventLoop()
+      const state = await this.#stateOf(id, spend)
+      this.#known.delete(id)
+      this.#known.set(id, { state, at: this.#clock.elapsed() })
+    }
+    return shared.run(id, () =>
+      limit.run(ask).catch((error) => {
         if (!(error instanceof NotAsked)) throw error
-      })
-      .finally(() => running.delete(id))
-    running.set(id, ask)
-    return ask
+      }),
+    )
   }
 
   /** What a living node says; of one that does not answer, what its copy says. */
@@ -310,7 +304,7 @@ export class FleetNodes {
   #newAsking(): Asking {
     const most = this.#atOnce
     const queue = Number.POSITIVE_INFINITY
-    return { running: new Map(), limit: concurrencyLimit({ most, queue, busy: () => new NotAsked() }) }
+    return { shared: new SharedWork(), limit: concurrencyLimit({ most, queue, busy: () => new NotAsked() }) }
   }
 }
 

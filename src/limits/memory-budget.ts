@@ -1,3 +1,21 @@
+import { type Clock, sleep } from './clock.ts'
+
+/** How often, and after how many milliseconds each time, an answer asks for memory that others hold. */
+const TRIES = 50
+const PAUSE_MS = 100
+
+/** Tries again until there is memory for something. False if others hold it for five seconds. */
+export async function retryForMemory(
+  clock: Clock,
+  attempt: () => boolean | Promise<boolean>,
+): Promise<boolean> {
+  for (let tries = 0; !(await attempt()); tries++) {
+    if (tries >= TRIES) return false
+    await sleep(clock, PAUSE_MS)
+  }
+  return true
+}
+
 /** Memory that one request holds. */
 export interface Lease {
   /** Requests more. False if there is none: the caller then stops with what it has. */

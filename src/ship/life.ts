@@ -1,3 +1,4 @@
+import type { BufferPool } from '../bytes.ts'
 import type { Clock } from '../limits/clock.ts'
 import {
   beginKey,
@@ -34,24 +35,11 @@ export interface LifeContext {
   native: Native
   rules: CutRules
   clock: Clock
-  buffers: { take(size: number): Uint8Array<ArrayBuffer>; give(buffer: Uint8Array<ArrayBuffer>): void }
+  /** Reusable memory for texts: a fresh 8 MiB for each segment would make 50 MB of garbage a second. */
+  buffers: BufferPool
   /** Whether no copy of the file was made since it was compared, so that it is not truncated. Asked after reads. */
   isUntouched(text: FileText, shipped: number): Promise<boolean>
   onShipped(life: number, bytes: number): void
-}
-
-/** Reusable memory for texts: a fresh 8 MiB for each segment would make 50 MB of garbage a second. */
-export function bufferPool(): LifeContext['buffers'] {
-  const free: Uint8Array<ArrayBuffer>[] = []
-  return {
-    take(size) {
-      const at = free.findIndex((buffer) => buffer.length >= size)
-      return at < 0 ? new Uint8Array(Math.max(size, 64 * 1024)) : free.splice(at, 1)[0]!
-    },
-    give(buffer) {
-      if (free.length < 4) free.push(buffer)
-    },
-  }
 }
 
 export class Life {

@@ -1,3 +1,4 @@
+import { BufferPool } from '../bytes.ts'
 import { type Clock, systemClock } from '../limits/clock.ts'
 import { concurrencyLimit } from '../limits/concurrency-limit.ts'
 import { includeFilter } from '../log/files/include.ts'
@@ -13,7 +14,6 @@ import { logGroups } from './files/groups.ts'
 import { fileOrder } from './files/order.ts'
 import { WatchedFiles } from './files/watched-files.ts'
 import { type NodeFiles, NodeFilesShipper } from './home/node-files.ts'
-import { bufferPool } from './life.ts'
 import { LogShipper, type LogStatus } from './log.ts'
 import type { NotShipped, ShipMetrics } from './metrics.ts'
 import { OtherHost, Ownership, Replaced } from './ownership.ts'
@@ -70,7 +70,7 @@ export class Shipper {
   readonly #clock: Clock
   readonly #group: ReturnType<typeof logGroups>
   readonly #logs = new Map<string, OpenLog>()
-  readonly #buffers = bufferPool()
+  readonly #buffers = new BufferPool(64 * 1024, 4, Number.POSITIVE_INFINITY)
   readonly #nodeFiles: NodeFilesShipper
   #stopping: number | null = null
   readonly #sleepers = new Set<() => void>()

@@ -1,13 +1,10 @@
-import { sleep } from '../../limits/clock.ts'
+import { retryForMemory } from '../../limits/memory-budget.ts'
 import { LogError } from '../error.ts'
 import { Merge, type MergedRecord, type MergeRequest } from './merge.ts'
 import type { Missing, Source } from './source.ts'
 
 /** How much of the timeline is read at a time. */
 const PAGE_FIT = { size: 2 * 1024 * 1024, lines: null }
-/** How often, and after how many milliseconds each time, an export asks for memory that other answers hold. */
-const TRIES = 50
-const WAIT = 100
 
 /** The whole timeline of several logs, oldest first. They stay open, so each is read once, to where it ended then. */
 export class MergedExport extends Merge {
@@ -32,7 +29,6 @@ export class MergedExport extends Merge {
     const missing = this.failed.size
     yield this.records
     while (!this.isComplete) {
-      this.begin()
       await this.#read()
       if (this.failed.size > missing) throw endsEarly()
       if (this.records.length === 0) break
@@ -44,14 +40,13 @@ export class MergedExport extends Merge {
 
   /** Without a budget, only a lack of memory ends a page without a record: others may release some. */
   async #read(): Promise<void> {
-    for (let tries = 0; ; tries++) {
-      await this.fill()
-      if (this.records.length > 0 || this.isComplete) return
-      if (tries >= TRIES) throw endsEarly()
-      await sleep(this.clock, WAIT)
+    const isRead = await retryForMemory(this.clock, async () => {
       this.signal?.throwIfAborted()
       this.begin()
-    }
+      await this.fill()
+      return this.records.length > 0 || this.isComplete
+    })
+    if (!isRead) throw endsEarly()
   }
 }
 

@@ -1,5 +1,6 @@
-import { type Clock, sleep } from '../../limits/clock.ts'
-import type { Lease } from '../../limits/memory-budget.ts'
+import { BufferPool } from '../../bytes.ts'
+import type { Clock } from '../../limits/clock.ts'
+import { type Lease, retryForMemory } from '../../limits/memory-budget.ts'
 import { SliceMemory } from '../../limits/slice-memory.ts'
 import { TURN_MILLIS, yieldToEventLoop } from '../../limits/yield.ts'
 import { SlicedStream, type Slices } from '../../store/fast.ts'
@@ -21,12 +22,7 @@ const SLICE = 256 * 1024
 const BUFFER = SLICE + 64 * 1024
 /** Bytes rendered between two checks of the clock: up to 8,000 records. */
 const RENDERED = 16 * 1024
-/** How often, and after how many milliseconds each time, an answer asks for memory for a long record before it is cut. */
-const MEMORY_TRIES = 50
-const MEMORY_WAIT = 100
-/** Buffers for reuse: fresh memory costs as much as what is written to it. */
-const pool: Uint8Array<ArrayBuffer>[] = []
-const POOLED = 4
+const buffers = new BufferPool(BUFFER, 4)
 
 /** Records that were found, each rendered, as a body, which owns them. It yields between slices. */
 export function renderedBody(
@@ -90,10 +86,7 @@ export function recordsBody(range: RecordRange, renderer: Renderer, longest: num
     lease?.shrink(extra)
     extra = 0
     if (!lease || bytes === 0) return
-    for (let tries = 0; !lease.grow(2 * bytes); tries++) {
-      if (tries >= MEMORY_TRIES) throw noMemory()
-      await sleep(clock, MEMORY_WAIT)
-    }
+    if (!(await retryForMemory(clock, () => lease.grow(2 * bytes)))) throw noMemory()
     extra = 2 * bytes
   }
   const source = async () => {
@@ -167,14 +160,14 @@ class RenderedSlices implements Slices {
     if (!this.#open) return null
     const size = this.#slice.take(BUFFER)
     this.#full = Math.min(size, SLICE)
-    this.#renderer.into(pool.pop() ?? new Uint8Array(BUFFER))
+    this.#renderer.into(buffers.take())
     if (!(await this.#fill())) this.#open = false
     const slice = this.#renderer.take()
     if (slice.length === 0) return null
     if (size === BUFFER) return slice
     // In a crowd, only the bytes themselves are held until the client takes them.
     const copy = slice.slice()
-    reuse(slice)
+    buffers.give(slice)
     return copy
   }
 
@@ -216,7 +209,7 @@ class RenderedSlices implements Slices {
 
   release(slice: Uint8Array): void {
     this.#slice.release()
-    reuse(slice)
+    buffers.give(slice)
   }
 
   cancel(): void {
@@ -224,8 +217,4 @@ class RenderedSlices implements Slices {
     this.#open = false
     this.#left()
   }
-}
-
-function reuse({ buffer }: Uint8Array): void {
-  if (buffer.byteLength === BUFFER && pool.length < POOLED) pool.push(new Uint8Array(buffer as ArrayBuffer))
 }

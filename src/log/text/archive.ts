@@ -1,4 +1,5 @@
 import { type Compression, claimedLength, TRAILER_BYTES } from '../../codec/kind.ts'
+import { TextPieces } from '../../codec/pieces.ts'
 import type { Charset } from '../../codec/transcode.ts'
 import { BoundedMap } from '../../limits/bounded-map.ts'
 import { type Budget, BudgetError } from '../../limits/budget.ts'
@@ -70,10 +71,7 @@ export class ArchiveText implements Text {
   readonly #limits: ArchiveLimits
   readonly #budget: Budget
   #pass: AsyncGenerator<Uint8Array, void> | null = null
-  /** The last pieces of text, oldest first, and where they start and end. */
-  #pieces: Uint8Array[] = []
-  #from = 0
-  #to = 0
+  readonly #pieces = new TextPieces()
   /** The fingerprint of what was read last, when it is dropped: a cursor needs one even after the budget is spent. */
   #seen: Fingerprint | null = null
   #size: number | null = null
@@ -110,9 +108,9 @@ export class ArchiveText implements Text {
     const half = this.#size === null ? this.#budget.half() : null
     while (this.#size === null) {
       if (half && !(await half.step())) {
-        if (this.#to === 0) throw new BudgetError()
+        if (this.#pieces.to === 0) throw new BudgetError()
         this.cut = true
-        this.#size = this.#to
+        this.#size = this.#pieces.to
       } else await this.#advance()
     }
     return this.#size
@@ -127,23 +125,23 @@ export class ArchiveText implements Text {
   }
 
   async reaches(size: number): Promise<boolean> {
-    while (this.#to < size && this.#size === null) await this.#advance()
-    return (this.#size ?? this.#to) >= size
+    while (this.#pieces.to < size && this.#size === null) await this.#advance()
+    return (this.#size ?? this.#pieces.to) >= size
   }
 
   async read(from: number, to: number, { into, onward = false }: TextRead = {}): Promise<Uint8Array> {
     await this.#reach(from, to, onward ? KEPT_BEHIND : undefined)
-    return this.#copy(from, to, into?.subarray(0, to - from))
+    return this.#pieces.copy(from, to, into?.subarray(0, to - from))
   }
 
   /** Decompresses until [from, to) is in memory, along with `window` bytes before what was decompressed. */
   async #reach(from: number, to: number, window = this.#limits.archiveWindow): Promise<void> {
-    if (from < this.#from) await this.#restart()
-    if (this.#onward) this.#drop(from)
-    while (this.#to < to && this.#hasMore()) await this.#advance(from, window)
+    if (from < this.#pieces.from) await this.#restart()
+    if (this.#onward) this.#pieces.drop(from)
+    while (this.#pieces.to < to && this.#hasMore()) await this.#advance(from, window)
     // Nothing may follow the declared end.
     while (to === this.#declared) await this.#advance(from, window)
-    if (this.#to < to) throw new RangeError(`Cannot read "${this.name}" beyond its end`)
+    if (this.#pieces.to < to) throw new RangeError(`Cannot read "${this.name}" beyond its end`)
   }
 
   async release(): Promise<void> {
@@ -151,27 +149,28 @@ export class ArchiveText implements Text {
   }
 
   trim(): void {
-    if (this.#to - this.#from > this.#limits.archiveWindow) this.#drop(this.#to - KEPT_BEHIND)
+    if (this.#pieces.to - this.#pieces.from > this.#limits.archiveWindow)
+      this.#pieces.drop(this.#pieces.to - KEPT_BEHIND)
   }
 
   async onward(from: number): Promise<void> {
     this.#onward = true
     // A slow client would hold all of it meanwhile; decompressing again is faster than sending.
-    if (this.#to - Math.max(this.#from, from) > MAX_HELD) await this.#restart()
-    else this.#drop(from)
+    if (this.#pieces.to - Math.max(this.#pieces.from, from) > MAX_HELD) await this.#restart()
+    else this.#pieces.drop(from)
   }
 
   async head(length: number): Promise<Uint8Array> {
-    if (this.#from > 0) await this.#restart()
-    while (this.#to < length && this.#hasMore()) await this.#advance(0)
-    return this.#copy(0, Math.min(length, this.#to))
+    if (this.#pieces.from > 0) await this.#restart()
+    while (this.#pieces.to < length && this.#hasMore()) await this.#advance(0)
+    return this.#pieces.copy(0, Math.min(length, this.#pieces.to))
   }
 
   known(offset: number): Fingerprint | null {
-    if (this.#to === this.#from) return this.#seen
-    const to = offset > this.#from && offset <= this.#to ? offset : this.#to
-    const from = Math.max(this.#from, to - PRINT_READ)
-    return fingerprint(this.#copy(from, to), from)
+    if (this.#pieces.to === this.#pieces.from) return this.#seen
+    const to = offset > this.#pieces.from && offset <= this.#pieces.to ? offset : this.#pieces.to
+    const from = Math.max(this.#pieces.from, to - PRINT_READ)
+    return fingerprint(this.#pieces.copy(from, to), from)
   }
 
   /** Reads what the trailer declares. What fits the window takes one pass anyway. */
@@ -190,16 +189,14 @@ export class ArchiveText implements Text {
 
   /** Whether this pass has not reached the end. After a restart the size is known, and the end is there. */
   #hasMore(): boolean {
-    return this.#size === null || this.#to < this.#size
+    return this.#size === null || this.#pieces.to < this.#size
   }
 
   async #restart(): Promise<void> {
-    this.#seen = this.known(this.#to)
+    this.#seen = this.known(this.#pieces.to)
     await this.#pass?.return()
     this.#pass = null
-    this.#pieces = []
-    this.#from = 0
-    this.#to = 0
+    this.#pieces.clear()
   }
 
   /** One more piece of text. The window never drops what is requested. */
@@ -214,32 +211,25 @@ export class ArchiveText implements Text {
       const { done, value } = await pass.next()
       if (!done) piece = value
     } catch (error) {
-      if (!(error instanceof LogError && error.code === 'bad-archive') || this.#to === 0) throw error
+      if (!(error instanceof LogError && error.code === 'bad-archive') || this.#pieces.to === 0) throw error
       this.broken = error
     }
     if (piece === null) {
-      if (this.#declared !== null && this.#declared !== this.#to) throw wrongSize(this.name)
+      if (this.#declared !== null && this.#declared !== this.#pieces.to) throw wrongSize(this.name)
       this.#declared = null
-      this.#size = this.#to
+      this.#size = this.#pieces.to
       this.#pass = null
-      if (!this.broken) sizesOf(this.#files).set(versionOf(this.entry), this.#to)
+      if (!this.broken) sizesOf(this.#files).set(versionOf(this.entry), this.#pieces.to)
       return
     }
     this.#pieces.push(piece)
-    this.#to += piece.length
-    if (this.#declared !== null && this.#to > this.#declared) throw wrongSize(this.name)
+    if (this.#declared !== null && this.#pieces.to > this.#declared) throw wrongSize(this.name)
     if (!this.#onward) this.#budget.unpack(piece.length)
-    if (this.#to > this.#limits.archiveBytes) {
+    if (this.#pieces.to > this.#limits.archiveBytes) {
       await this.#restart()
       throw overBudget(this.name, this.#limits.archiveBytes)
     }
-    this.#drop(this.#onward ? asked : Math.min(asked, this.#to - window))
-  }
-
-  /** Drops everything before `keep`, except the last piece. */
-  #drop(keep: number): void {
-    while (this.#pieces.length > 1 && this.#from + this.#pieces[0]!.length <= keep)
-      this.#from += this.#pieces.shift()!.length
+    this.#pieces.drop(this.#onward ? asked : Math.min(asked, this.#pieces.to - window))
   }
 
   #open(): AsyncGenerator<Uint8Array, void> {
@@ -256,19 +246,6 @@ export class ArchiveText implements Text {
       return collect(got)
     }
     return decompressLog({ name, size, read }, this.#kind, signal)
-  }
-
-  #copy(from: number, to: number, bytes = new Uint8Array(Math.max(0, to - from))): Uint8Array {
-    let at = this.#from
-    for (const piece of this.#pieces) {
-      const end = at + piece.length
-      if (end > from && at < to) {
-        const part = piece.subarray(Math.max(0, from - at), Math.min(piece.length, to - at))
-        bytes.set(part, Math.max(0, at - from))
-      }
-      at = end
-    }
-    return bytes
   }
 }
 

@@ -1,4 +1,5 @@
 import { compressionByName } from '../../codec/kind.ts'
+import { TextPieces } from '../../codec/pieces.ts'
 import { type DiskFile, UnreadableArchive } from './disk.ts'
 
 /** A log file as text. An archive is the text in it. */
@@ -36,10 +37,7 @@ function archiveText(file: DiskFile, name: string, kind: 'gzip' | 'zstd'): FileT
   let version = ''
   let textSize: number | null = null
   let pass: AsyncGenerator<Uint8Array> | null = null
-  /** The last pieces of text, and where they start and end. */
-  let pieces: Uint8Array[] = []
-  let start = 0
-  let end = 0
+  const pieces = new TextPieces()
 
   async function versionNow(): Promise<string> {
     const { size, modified } = await file.stat()
@@ -48,9 +46,7 @@ function archiveText(file: DiskFile, name: string, kind: 'gzip' | 'zstd'): FileT
   async function restart(): Promise<void> {
     await pass?.return(undefined)
     pass = null
-    pieces = []
-    start = 0
-    end = 0
+    pieces.clear()
   }
   async function* inflate(): AsyncGenerator<Uint8Array> {
     try {
@@ -61,26 +57,25 @@ function archiveText(file: DiskFile, name: string, kind: 'gzip' | 'zstd'): FileT
   }
   /** Inflates up to `to`, and drops what comes before `from`. */
   async function reach(from: number, to: number): Promise<void> {
-    if (from < start) await restart()
+    if (from < pieces.from) await restart()
     if (!pass) {
       // An archive that is written again is another text.
       version = await versionNow()
       textSize = null
       pass = inflate()
     }
-    while (end < to) {
+    while (pieces.to < to) {
       const { done, value } = await pass.next().catch(async (error: unknown) => {
         // A pass that has failed would seem to be at its end from now on.
         await restart()
         throw error
       })
       if (done) {
-        textSize = end
+        textSize = pieces.to
         return
       }
       pieces.push(value)
-      end += value.length
-      while (pieces.length > 0 && start + pieces[0]!.length <= from) start += pieces.shift()!.length
+      pieces.drop(from)
     }
   }
   return {
@@ -100,15 +95,7 @@ function archiveText(file: DiskFile, name: string, kind: 'gzip' | 'zstd'): FileT
     },
     async read(from, to) {
       await reach(from, to)
-      const bytes = new Uint8Array(Math.max(0, Math.min(to, end) - from))
-      let at = start
-      for (const piece of pieces) {
-        const low = Math.max(from, at)
-        const high = Math.min(from + bytes.length, at + piece.length)
-        if (low < high) bytes.set(piece.subarray(low - at, high - at), low - from)
-        at += piece.length
-      }
-      return bytes
+      return pieces.copy(from, Math.min(to, pieces.to))
     },
   }
 }

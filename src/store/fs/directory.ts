@@ -11,9 +11,9 @@ import {
 } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join, sep } from 'node:path'
+import { sharedRun } from '../../limits/once.ts'
 import { StoreError } from '../store.ts'
 import { isAbsence, toStoreError } from './file.ts'
-import { sharedRun } from './shared-run.ts'
 
 /** O_NONBLOCK: a FIFO put in a file's place between lstat and open does not hang. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK

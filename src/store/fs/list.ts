@@ -1,9 +1,9 @@
 import { type Stats, statSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { sharedRun } from '../../limits/once.ts'
 import { byCodePoint, type Entry } from '../store.ts'
 import type { Directory } from './directory.ts'
 import { type FileState, isSame, toEntry } from './file.ts'
-import { sharedRun } from './shared-run.ts'
 import { BATCH, namesIn } from './walk.ts'
 
 /** How often a directory whose files keep moving is read. */

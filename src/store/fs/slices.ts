@@ -1,4 +1,5 @@
 import { closeSync, fstatSync } from 'node:fs'
+import { BufferPool } from '../../bytes.ts'
 import { isCrowded, SliceMemory } from '../../limits/slice-memory.ts'
 import { SlicedStream, type Slices } from '../fast.ts'
 import {
@@ -19,8 +20,7 @@ const PROBE = 4096
 /** How often the end is read again if the file changed meanwhile. */
 const TRIES = 10
 /** Reusable buffers for ranges too long to keep: fresh memory costs 120 µs a slice. */
-const pool: Uint8Array<ArrayBuffer>[] = []
-const POOLED = 8
+const buffers = new BufferPool(SLICE, 8)
 /** A scratch buffer for comparing the last bytes. */
 const again = new Uint8Array(PROBE)
 
@@ -112,8 +112,7 @@ class FileSlices implements Slices {
 
   release(slice: Uint8Array): void {
     this.#sent()
-    if (this.#kept || slice.buffer.byteLength !== SLICE || pool.length >= POOLED) return
-    pool.push(new Uint8Array(slice.buffer as ArrayBuffer))
+    if (!this.#kept) buffers.give(slice)
   }
 
   cancel(): void {
@@ -240,5 +239,5 @@ class FileSlices implements Slices {
 
 /** In a crowd, slices are smaller than what is pooled. */
 function memoryFor(size: number): Uint8Array<ArrayBuffer> {
-  return (size === SLICE ? pool.pop() : undefined) ?? new Uint8Array(size)
+  return size === SLICE ? buffers.take() : new Uint8Array(size)
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sharedRun } from '../../../src/store/fs/shared-run.ts'
+import { sharedRun } from '../../src/limits/once.ts'
 
 describe('sharedRun', () => {
   it('runs once for all that come while it runs, and never gives a result older than the call', async () => {
