@@ -1,4 +1,4 @@
-import { badCursor, type Cursor, fromBase64Url, hashBytes, toBase64Url } from '../text/cursor.ts'
+import { badCursor, type Cursor, seal, unseal } from '../text/cursor.ts'
 import { hashOf, PackedReader, PackedWriter } from './packed.ts'
 import type { Source } from './source.ts'
 
@@ -78,8 +78,7 @@ export function encodeMerged(cursor: MergedCursor, sources: readonly Source[]): 
   let bytes = bytesOf(cursor, sources, { names: true, keys: true })
   if (bytes.length > MOST_WITH_NAMES) bytes = bytesOf(cursor, sources, { names: false, keys: true })
   if (bytes.length > MOST_WITH_KEYS) bytes = bytesOf(cursor, sources, { names: false, keys: false })
-  const check = hashBytes(Uint8Array.from(bytes), 0, bytes.length) % 0x10000
-  return toBase64Url(String.fromCharCode(check >> 8, check & 0xff, ...bytes))
+  return seal(String.fromCharCode(...bytes))
 }
 
 /** What a cursor has room for: the names of logs, and the keys of their objects. */
@@ -135,11 +134,9 @@ function writePlace(
 
 /** Parses a cursor for these logs; anything that is not ours is a LogError `bad-cursor`. */
 export function decodeMerged(text: string, parameter: string, sources: readonly Source[]): MergedCursor {
-  const packed = /^[A-Za-z0-9_-]{12,4500}$/.test(text) ? fromBase64Url(text) : ''
-  const bytes = Uint8Array.from(packed, (char) => char.charCodeAt(0))
-  if (bytes[2] !== VERSION) throw badCursor(parameter)
-  if (hashBytes(bytes, 2, bytes.length) % 0x10000 !== bytes[0]! * 256 + bytes[1]!) throw badCursor(parameter)
-  const reader = new PackedReader(bytes, 3)
+  const bytes = Uint8Array.from(unseal(text), (char) => char.charCodeAt(0))
+  if (bytes[0] !== VERSION) throw badCursor(parameter)
+  const reader = new PackedReader(bytes, 1)
   try {
     const named = reader.fixed(1) === 1
     const time = timeOf(reader.fixed(7))

@@ -72,24 +72,31 @@ export function encodeCursor(cursor: Cursor): string {
   const { print, id } = cursor
   // In decimal: other bases take ten times as long to format.
   const plain = `${cursor.splitsRecord ? 'i' : '1'}/${cursor.offset}/${print.offset}/${print.length}/${print.hash}/${id === null ? '' : encodeURIComponent(id)}/${encodeURIComponent(cursor.name)}`
-  return toBase64Url(checked(plain))
+  return seal(plain)
 }
 
-/** Three check digits distinguish a damaged cursor from one whose file is gone. */
-function checked(plain: string): string {
+/**
+ * What a cursor says, in characters up to U+00FF, as clients see it. Three check digits distinguish a damaged cursor from
+ * one whose file is gone.
+ */
+export function seal(plain: string): string {
   let hash = 0
   for (let i = 0; i < plain.length; i++)
     hash = Math.imul(hash ^ plain.charCodeAt(i), 0x01000193) ^ (hash >>> 15)
-  return ((hash >>> 0) % 46656).toString(36).padStart(3, '0') + plain
+  return toBase64Url(((hash >>> 0) % 46656).toString(36).padStart(3, '0') + plain)
+}
+
+/** What a sealed cursor says; empty if it is damaged, or not ours. */
+export function unseal(text: string): string {
+  const plain = /^[A-Za-z0-9_-]{8,4500}$/.test(text) ? fromBase64Url(text).slice(3) : ''
+  return seal(plain) === text ? plain : ''
 }
 
 const SHAPE = /^([1i])\/(\d{1,16})\/(\d{1,16})\/(\d{1,2})\/(\d{1,16})\/([^/]{0,200})\/([^/]{1,3100})$/
 
 /** Parses a cursor; anything that is not ours is a LogError `bad-cursor`. */
 export function decodeCursor(text: string, parameter: string): Cursor {
-  const whole = /^[A-Za-z0-9_-]{8,4500}$/.test(text) ? fromBase64Url(text) : ''
-  const plain = whole.slice(3)
-  const found = whole === checked(plain) ? SHAPE.exec(plain) : null
+  const found = SHAPE.exec(unseal(text))
   if (!found) throw badCursor(parameter)
   const [, kind, offset, at, length, hash, id, name] = found
   const numbers = [offset!, at!, length!, hash!].map(Number)
@@ -123,7 +130,7 @@ export function toBase64Url(ascii: string): string {
 }
 
 /** The characters of such a text again; empty if it is none. */
-export function fromBase64Url(text: string): string {
+function fromBase64Url(text: string): string {
   try {
     return atob(text.replaceAll('-', '+').replaceAll('_', '/'))
   } catch {
