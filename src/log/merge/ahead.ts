@@ -36,7 +36,7 @@ const LEAST_SCAN = 4 * MIB
 const NEAR_AT_ONCE = 2
 const FAR_AT_ONCE = 32
 const SEARCHED_AT_ONCE = 16
-/** So much is searched of as many as can be read at once. */
+/** Bytes that are searched together in as many logs as can be read at once. */
 const SHORT_SEARCH = 8 * MIB
 /** How much of the memory for answers one page takes: what the page before it took may not be collected yet. */
 const SHARE_OF_MEMORY = 0.5

@@ -8,13 +8,13 @@ import { EVERY_RECORD, type Selection } from '../selection.ts'
 import type { Note, View } from '../view/answer.ts'
 import type { ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
-import { viewOf } from '../view/view.ts'
+import { firstPage, type LogPage, pageAfter, viewOf } from '../view/view.ts'
 import type { LanePlace } from './cursor.ts'
 import { keyedPlace, placeAt, plainPlace } from './place.ts'
 import { Collected, LoadedRecords } from './records/long.ts'
 import { type Searched, searchedIn } from './records/neighbours.ts'
 import { NEIGHBOUR_RECORDS, placeOn, type Step } from './records/order.ts'
-import { Way } from './records/way.ts'
+import { Track } from './records/track.ts'
 import { noTimes, type Source } from './source.ts'
 
 /** A record of one of the logs. */
@@ -75,7 +75,7 @@ export class Lane {
   readonly #selection: Selection
   readonly #charset: ViewRequest['charset']
   #items: Item[] = []
-  readonly #way: Way
+  readonly #track: Track
   #place: LanePlace | null
   /** Where the first record that was not given begins. */
   #near: number
@@ -91,7 +91,7 @@ export class Lane {
   /** `place` is where to begin; without one, at the end of the log, or forward at its start. */
   constructor(source: Source, selection: Selection, { forward, place, charset }: LaneOptions) {
     this.#charset = charset
-    this.#way = new Way(forward)
+    this.#track = new Track(forward)
     this.#near = place?.kind === 'place' ? Math.abs(place.lead) : 0
     this.source = source
     this.#loaded = new LoadedRecords(source.context.clock)
@@ -129,7 +129,7 @@ export class Lane {
 
   /** The state of its files; it changes with each of them. */
   get state(): string {
-    return this.#way.state
+    return this.#track.state
   }
 
   get average(): number {
@@ -138,12 +138,12 @@ export class Lane {
 
   /** How many bytes of the log were read. */
   get distance(): number {
-    return this.#way.far
+    return this.#track.far
   }
 
   /** Bytes that are read again before anything new. */
   get lead(): number {
-    return this.#place?.kind === 'place' && !this.#way.last ? Math.abs(this.#place.lead) : 0
+    return this.#place?.kind === 'place' && !this.#track.last ? Math.abs(this.#place.lead) : 0
   }
 
   get given(): number {
@@ -161,29 +161,30 @@ export class Lane {
 
   /** Reads the next records: about `wanted.size` bytes, and at most `wanted.lines` of them. */
   async read(wanted: LaneRead, context = this.source.context, signal?: AbortSignal): Promise<void> {
-    const { last } = this.#way
+    const { last } = this.#track
     if (!last && this.#place) await this.#find(this.#place, context, signal)
     try {
-      let view = await this.#view(wanted, context, signal)
+      let page = await this.#page(wanted, context, signal)
       // A record that is longer than what is wanted is read alone.
-      if (this.#isSplit(view) && wanted.size < MAX_RECORD) {
-        view.memory?.release()
-        view = await this.#view({ ...wanted, size: MAX_RECORD, lines: 1 }, context, signal)
+      if (this.#isSplit(page.view) && wanted.size < MAX_RECORD) {
+        page.view.memory?.release()
+        page = await this.#page({ ...wanted, size: MAX_RECORD, lines: 1 }, context, signal)
       }
-      this.#take(view)
+      this.#take(page)
     } catch (error) {
       // What was read before counts.
       if (!(error instanceof BudgetError)) throw error
       this.isCut = true
     }
-    this.#way.last?.series.trim()
+    this.#track.last?.view.series.trim()
     this.#decide()
     this.#skipUnwanted()
   }
 
-  async #view(wanted: LaneRead, context: ViewContext, signal: AbortSignal | undefined): Promise<View> {
+  async #page(wanted: LaneRead, context: ViewContext, signal: AbortSignal | undefined): Promise<LogPage> {
+    const { last } = this.#track
     const request = this.#request(wanted, context)
-    return (await this.#way.last?.more?.(context, request)) ?? viewOf(context, request, signal)
+    return (last && (await pageAfter(last, context, request))) ?? firstPage(context, request, signal)
   }
 
   #isSplit({ prev, next }: View): boolean {
@@ -203,8 +204,8 @@ export class Lane {
   #request({ size, lines, stretch, count }: LaneRead, { memory }: ViewContext): ViewRequest {
     const { file, rotated = true, matcher = this.#selection.matcher } = this.source
     const place = this.#place?.kind === 'place' ? this.#place.cursor : null
-    const cursor = this.#way.last ? this.#way.cursor : place
-    this.#collected = new Collected({ count, memory, forward: this.#forward })
+    const cursor = this.#track.last ? this.#track.cursor : place
+    this.#collected = new Collected({ stretch, count, memory })
     return {
       selection: this.#selection.with({ ...this.#period(), matcher }),
       file,
@@ -215,8 +216,7 @@ export class Lane {
       first: this.#forward && cursor === null,
       records: true,
       each: true,
-      stretch,
-      ...this.#collected.asks,
+      collector: this.#collected,
     }
   }
 
@@ -230,20 +230,21 @@ export class Lane {
       : { since, until: Math.min(time, until ?? time) }
   }
 
-  #take(view: View): void {
+  #take(page: LogPage): void {
+    const { view } = page
     const { from, to, format, notes, series } = view
     if (!format.timed && !(format === PLAIN && isEmpty(view))) {
       view.memory?.release()
       throw noTimes()
     }
-    this.#way.add(view)
+    this.#track.add(page)
     for (const note of notes) this.notes.add(note)
     const isGap = notes.includes('gap')
     if (isGap) this.#barrier = this.#items.length
     const records = searchedIn(view, this.#collected!.within(from, to), this.source.context.zone)
     for (const record of this.#forward ? records : records.reverse()) {
       const { start, end } = record
-      const near = this.#way.distanceOf(start, end)
+      const near = this.#track.distanceOf(start, end)
       this.#add(record, near, format)
     }
     this.isCut = notes.includes('scan-budget') || notes.includes('answer-budget')
@@ -315,24 +316,24 @@ export class Lane {
   async onward(next = this.next): Promise<LanePlace> {
     const at = this.#items[next]
     if (!at && this.isDone && !this.#forward) return { kind: 'start' }
-    if (!this.#way.first) return this.#place ?? { kind: 'start' }
-    const here = at ? at.near : this.#way.far
+    if (!this.#track.first) return this.#place ?? { kind: 'start' }
+    const here = at ? at.near : this.#track.far
     let first = Math.max(this.#barrier, next - NEIGHBOUR_RECORDS)
     while (first < next && here - this.#items[first]!.near > MAX_LEAD) first++
     const from = first < next ? this.#items[first]!.near : here
-    return placeAt(this.source, await this.#way.cursorAt(from), this.#way.signed(here - from))
+    return placeAt(this.source, await this.#track.cursorAt(from), this.#track.signed(here - from))
   }
 
   /** Where a page in the other direction begins, which does not have this record; without one, before all of them. */
   async backward(next: number | null = null): Promise<LanePlace> {
-    if (!this.#way.first) return this.#place ?? { kind: 'start' }
-    const here = next === null ? this.#near : (this.#items[next]?.near ?? this.#way.far)
-    if (this.#forward && this.#way.first.prev === null && here === 0) return { kind: 'start' }
+    if (!this.#track.first) return this.#place ?? { kind: 'start' }
+    const here = next === null ? this.#near : (this.#items[next]?.near ?? this.#track.far)
+    if (this.#forward && this.#track.first.prev === null && here === 0) return { kind: 'start' }
     const first = next ?? this.#given
     let last = Math.min(this.#items.length, first + NEIGHBOUR_RECORDS) - 1
     while (last >= first && (this.#items[last]!.far - here > MAX_LEAD || last < this.#barrier)) last--
     const from = last >= first ? this.#items[last]!.far : here
-    return placeAt(this.source, await this.#way.cursorAt(from), -this.#way.signed(from - here))
+    return placeAt(this.source, await this.#track.cursorAt(from), -this.#track.signed(from - here))
   }
 
   /** Reads the bytes of the next record, which is a long one. Throws `too-busy` if there is no memory for them. */
@@ -347,7 +348,7 @@ export class Lane {
   async #loadAgain(error: unknown, { near, far }: Item, signal?: AbortSignal): Promise<Uint8Array> {
     if (!(error instanceof StoreError)) throw error
     const from = this.#forward ? near : far
-    const cursor = { place: await this.#way.cursorAt(from), direction: 'after' as const }
+    const cursor = { place: await this.#track.cursorAt(from), direction: 'after' as const }
     const { file, rotated = true, context } = this.source
     const fit = { size: far - near, lines: 1 }
     const what = { selection: EVERY_RECORD, file, rotated, cursor, charset: this.#charset }
@@ -361,7 +362,7 @@ export class Lane {
   /** Goes on to another page: forgets what was given, except what tells how the next records are placed. */
   drop(): void {
     const count = Math.max(0, this.next - NEIGHBOUR_RECORDS)
-    const near = this.#items[count]?.near ?? this.#way.far
+    const near = this.#items[count]?.near ?? this.#track.far
     for (const { near, far } of this.#items.slice(0, count)) this.#bytes -= far - near
     this.#items = this.#items.slice(count)
     this.next -= count
@@ -369,13 +370,13 @@ export class Lane {
     this.#barrier = Math.max(0, this.#barrier - count)
     this.#given = Math.max(0, this.#given - count)
     for (const item of this.#items.slice(0, this.next)) item.bytes = null
-    this.#way.drop(near)
+    this.#track.drop(near)
     this.#loaded.release()
     this.isCut = false
   }
 
   release(): void {
-    this.#way.release()
+    this.#track.release()
     this.#loaded.release()
   }
 }

@@ -4,8 +4,6 @@ import { usesAbbreviation } from '../instant.ts'
 import type { Cursor } from '../text/cursor.ts'
 import type { Series } from '../text/series.ts'
 import type { Zone } from '../time.ts'
-import type { ViewContext } from './context.ts'
-import type { ViewRequest } from './request.ts'
 
 /** What is not certain about the times of a log: the zone, or the date. */
 export type TimeNote = 'ambiguous-zone' | 'assumed-date'
@@ -51,11 +49,6 @@ export interface View {
   notes: Note[]
   /** The memory that the answer holds, to be released when it is sent. */
   memory: Lease | null
-  /**
-   * The page that the request's cursor, which is `prev` or `next`, leads to, without opening the log again: it has the
-   * same budget. Null if the log has to be opened.
-   */
-  more?: (context: ViewContext, request: ViewRequest) => Promise<View | null>
 }
 
 export function timeNotes(format: LineFormat, zone: Zone): TimeNote[] {

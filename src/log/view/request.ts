@@ -1,12 +1,10 @@
 import { soundsCompressed } from '../../codec/kind.ts'
-import type { Filter } from '../search/filter.ts'
-import type { Witness } from '../search/page.ts'
-import type { Keeps } from '../search/sink.ts'
+import type { PageOptions } from '../search/page.ts'
+import type { WalkRange } from '../search/range.ts'
 import type { Fit } from '../search/span.ts'
 import type { Selection } from '../selection.ts'
 import { SAMPLE } from '../text/format.ts'
 import type { LogRequest, Prefetch } from '../text/open.ts'
-import type { Series } from '../text/series.ts'
 
 export interface ViewRequest extends LogRequest {
   fit: Fit
@@ -17,12 +15,16 @@ export interface ViewRequest extends LogRequest {
   first?: boolean | undefined
   /** Whether each record is wanted as a separate piece. @default false */
   each?: boolean
-  /** About how much of the log is searched at most; where that ends, the page ends, without a note. @default all of it */
-  stretch?: number
-  /** What is told of all records that are searched, if not all of them are wanted. @default nothing */
-  witness?: (filter: Filter, forward: boolean) => Witness
-  /** What decides whether the bytes of large records are kept. @default they are */
-  keeps?: (filter: Filter, series: Series) => Keeps
+  /** Collects more than the page. @default nothing does */
+  collector?: Collector
+}
+
+/** Collects more of a search than its page: a merged timeline needs the records around each match. */
+export interface Collector {
+  /** About how many bytes of the log are searched at most; where they end, the page ends, without a note. */
+  stretch: number
+  /** Called when a search begins, or begins again. */
+  begin(range: WalkRange): Pick<PageOptions, 'witness' | 'keeps'>
 }
 
 /** Which parts of a file the request will need. */

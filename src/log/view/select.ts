@@ -150,7 +150,7 @@ async function search(plan: ViewPlan): Promise<View> {
   const { context, request, budget, notes } = plan
   const { series } = plan.log
   const range = rangeOf(plan)
-  const page = pageOf(plan, range.filter)
+  const page = pageOf(plan, range)
   const run = () => findPage(range, page)
   // A page of all records costs no more than a tail, so it needs no search slot: 2,000 followers may join at once.
   const isCheap = plan.all && page.fit.size <= CHEAP
@@ -180,19 +180,20 @@ function rangeOf(plan: ViewPlan): WalkRange {
     reading: readingOf(context),
     splitsRecord: request.cursor?.place.splitsRecord,
     isStart: plan.log.isStart === true && plan.log.at === (forward ? lo : hi),
-    stretch: request.stretch,
+    stretch: request.collector?.stretch,
   }
 }
 
 /** How many of them are wanted, and in which form. */
-function pageOf(plan: ViewPlan, filter: Filter): PageOptions {
+function pageOf(plan: ViewPlan, range: WalkRange): PageOptions {
   const { request } = plan
+  const { witness, keeps } = request.collector?.begin(range) ?? {}
   return {
     fit: { ...request.fit, size: sizeOf(plan) },
     countBy: request.records ? 'records' : 'lines',
     each: request.each,
-    witness: plan.all ? undefined : request.witness?.(filter, plan.forward),
-    keeps: request.keeps?.(filter, plan.log.series),
+    witness: plan.all ? undefined : witness,
+    keeps,
   }
 }
 

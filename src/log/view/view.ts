@@ -28,6 +28,55 @@ export async function viewIfChanged(
   isKnown: (state: string) => boolean,
   signal?: AbortSignal,
 ): Promise<View | null> {
+  return (await pageIfChanged(context, request, isKnown, signal))?.view ?? null
+}
+
+/** A page, and the log that it is from as far as that stays open. */
+export interface LogPage {
+  view: View
+  /** Null if the log has to be opened again for the next page. */
+  session: Session | null
+}
+
+/** Opens a log for a page of it; those after it are its `pageAfter`. */
+export async function firstPage(
+  context: ViewContext,
+  request: ViewRequest,
+  signal?: AbortSignal,
+): Promise<LogPage> {
+  return (await pageIfChanged(context, request, () => false, signal))!
+}
+
+/**
+ * The page that the request's cursor, which is `prev` or `next` of a page, leads to, without opening the log again: it has
+ * the same budget. Null if the log has to be opened.
+ */
+export async function pageAfter(
+  { session, view: { from, to } }: LogPage,
+  context: ViewContext,
+  request: ViewRequest,
+): Promise<LogPage | null> {
+  if (!session) return null
+  const { direction, place } = request.cursor!
+  const at = direction === 'after' ? to : from
+  const next = session.of({ ...session.open, at, isStart: !place.splitsRecord }, request, context)
+  try {
+    const { view, isLacking } = await pageIn(next, request)
+    if (!isLacking) return { view, session }
+    view.memory?.release()
+  } catch (error) {
+    // Whatever is wrong with the files shows again, and is dealt with, when they are opened.
+    if (!(error instanceof StoreError || error instanceof LogError)) throw error
+  }
+  return null
+}
+
+async function pageIfChanged(
+  context: ViewContext,
+  request: ViewRequest,
+  isKnown: (state: string) => boolean,
+  signal: AbortSignal | undefined,
+): Promise<LogPage | null> {
   // Each search of a directory starts in a turn of its own: a tail would wait for thirty that start together.
   if (context.files.isNear && !request.selection.isAll) await yieldToEventLoop()
   const opening = {
@@ -37,15 +86,15 @@ export async function viewIfChanged(
     openerOf: (isFirst: boolean) => openerOf(context, request, signal, isFirst),
     isKnown,
   }
-  const find = () => inSession(context, opening, (session) => firstPage(session, request))
+  const find = () => inSession(context, opening, (session) => pageOfOpened(session, request))
   return context.archives && mayUnpack(request) ? context.archives.run(find, signal) : find()
 }
 
 /** A page of a log that was just opened; `WIDER` if what is open of a joined log may lack some of it. */
-async function firstPage(session: Session, request: ViewRequest): Promise<View | typeof WIDER> {
+async function pageOfOpened(session: Session, request: ViewRequest): Promise<LogPage | typeof WIDER> {
   const { view, isLacking } = await pageIn(session, request)
-  if (!isLacking) return session.log.isWhole ? { ...view, more: moreOf(session, view) } : view
-  if (session.budget.isSpent) return withBudgetNote(view)
+  if (!isLacking) return { view, session: session.log.isWhole ? session : null }
+  if (session.budget.isSpent) return { view: await withBudgetNote(view), session: null }
   view.memory?.release()
   return WIDER
 }
@@ -62,24 +111,6 @@ async function pageIn(session: Session, request: ViewRequest) {
   } catch (error) {
     view.memory?.release()
     throw error
-  }
-}
-
-/** How an open log is read on from where a view ends. */
-function moreOf(session: Session, { from, to }: View): NonNullable<View['more']> {
-  return async (context, request) => {
-    const { direction, place } = request.cursor!
-    const at = direction === 'after' ? to : from
-    const next = session.of({ ...session.open, at, isStart: !place.splitsRecord }, request, context)
-    try {
-      const { view, isLacking } = await pageIn(next, request)
-      if (!isLacking) return { ...view, more: moreOf(session, view) }
-      view.memory?.release()
-    } catch (error) {
-      // Whatever is wrong with the files shows again, and is dealt with, when they are opened.
-      if (!(error instanceof StoreError || error instanceof LogError)) throw error
-    }
-    return null
   }
 }
 

@@ -2,24 +2,25 @@ import type { Clock } from '../../../limits/clock.ts'
 import type { Lease, MemoryBudget } from '../../../limits/memory-budget.ts'
 import { lineEnd } from '../../format/lines.ts'
 import { BLOCK, giveBack, takeBlock } from '../../search/blocks.ts'
-import type { Filter } from '../../search/filter.ts'
-import { noMemory } from '../../search/sink.ts'
+import type { WalkRange } from '../../search/range.ts'
+import { type Keeps, noMemory } from '../../search/sink.ts'
 import type { Series } from '../../text/series.ts'
-import type { ViewRequest } from '../../view/request.ts'
+import type { Collector } from '../../view/request.ts'
 import { Neighbours, type Searched } from './neighbours.ts'
 
-/** So much is held of each record that is read ahead, by all logs together: of each log there are about 17. */
+/** Longest record kept while reading ahead, shared by all logs: each of them has about 17. */
 export const LONGEST = 1024 * 1024
 
-/** What the logs that are read together may hold. */
+/** What the logs that are read together may hold, and how far each is searched. */
 interface CollectedLimits {
+  stretch: number
   count: number
   memory: MemoryBudget | undefined
-  forward: boolean
 }
 
 /** What is collected of the records that a search goes through, besides those that it returns. */
-export class Collected {
+export class Collected implements Collector {
+  readonly stretch: number
   readonly #limits: CollectedLimits
   #neighbours: Neighbours | null = null
   /** Long records, whose bytes are read again in their turn: 32 logs would each hold several of up to 8 MiB. */
@@ -27,20 +28,13 @@ export class Collected {
 
   constructor(limits: CollectedLimits) {
     this.#limits = limits
+    this.stretch = limits.stretch
   }
 
-  /** The parts of a request that collect it. A search that begins again collects anew. */
-  get asks(): Pick<ViewRequest, 'witness' | 'keeps'> {
-    return {
-      witness: (filter, forward) => {
-        this.#neighbours = new Neighbours(filter, forward)
-        return this.#neighbours
-      },
-      keeps: (filter, series) => {
-        this.#long = []
-        return (bytes, start) => this.#keeps(bytes, start, filter, series)
-      },
-    }
+  begin(range: WalkRange): { witness: Neighbours; keeps: Keeps } {
+    this.#neighbours = new Neighbours(range.filter, range.forward)
+    this.#long = []
+    return { witness: this.#neighbours, keeps: (bytes, start) => this.#keeps(bytes, start, range) }
   }
 
   /** What was collected of [from, to). */
@@ -49,8 +43,9 @@ export class Collected {
     return [...long, ...(this.#neighbours?.within(from, to) ?? [])]
   }
 
-  #keeps(bytes: Uint8Array, start: number, { format, zone }: Filter, series: Series): boolean {
-    const { count, memory, forward } = this.#limits
+  #keeps(bytes: Uint8Array, start: number, { series, filter, forward }: WalkRange): boolean {
+    const { count, memory } = this.#limits
+    const { format, zone } = filter
     if (bytes.length <= LONGEST / count) return true
     const end = start + bytes.length
     // Forward, to go back in a compressed file is to read it from its start: that is only done when memory is scarce.

@@ -43,18 +43,18 @@ function placedTime(times: ArrayLike<number>, at: number, trusted: Uint8Array, l
   return times[at]!
 }
 
-/** For each record of a neighbourhood: the longest way to it, or from it, and where that one begins, or ends. */
+/** For each record of a neighbourhood: the length of the longest non-decreasing subsequence to it, or from it, and the time at its other end. */
 const lengths = new Uint8Array(NEIGHBOUR_RECORDS + 1)
 const edges = new Float64Array(NEIGHBOUR_RECORDS + 1)
 
 /**
- * Whether a time fits those around it: it is on one of the longest ways through its neighbours on which times never
- * fall, and of these on one that takes the least time.
+ * Whether a time fits those around it: it is in a longest non-decreasing subsequence of its neighbours' times, and of
+ * these in one that takes the least time.
  */
 function isTrusted(times: ArrayLike<number>, at: number): boolean {
   const from = Math.max(0, at - NEIGHBOURS)
   const to = Math.min(times.length, at + NEIGHBOURS + 1)
-  measureWays(times, from, to, 1)
+  measureRuns(times, from, to, 1)
   let longest = 0
   let shortest = 0
   for (let i = from; i < to; i++) {
@@ -65,12 +65,12 @@ function isTrusted(times: ArrayLike<number>, at: number): boolean {
   }
   const before = lengths[at - from]!
   const start = edges[at - from]!
-  measureWays(times, at, to, -1)
+  measureRuns(times, at, to, -1)
   return before + lengths[0]! - 1 === longest && edges[0]! - start <= shortest
 }
 
-/** Measures the ways to each record from `from` on, or with `direction` -1 those from each to the last one. */
-function measureWays(times: ArrayLike<number>, from: number, to: number, direction: 1 | -1): void {
+/** Measures the longest subsequences to each record from `from` on, or with `direction` -1 those from each to the last one. */
+function measureRuns(times: ArrayLike<number>, from: number, to: number, direction: 1 | -1): void {
   const [first, end] = direction === 1 ? [from, to] : [to - 1, from - 1]
   for (let i = first; i !== end; i += direction) {
     const time = times[i]!

@@ -1,18 +1,18 @@
 import type { Cursor } from '../../text/cursor.ts'
 import type { View } from '../../view/answer.ts'
 import { stateOf } from '../../view/retry.ts'
+import type { LogPage } from '../../view/view.ts'
 
-/** A page of a log: which part of the way it covers. */
-interface Page {
-  view: View
+/** A page of a log: which part of the track it covers. */
+interface TrackPage extends LogPage {
   near: number
   far: number
 }
 
 /** The pages of a log that were read one after the other. A place among them is a distance from where reading began. */
-export class Way {
+export class Track {
   readonly #forward: boolean
-  readonly #pages: Page[] = []
+  readonly #pages: TrackPage[] = []
   far = 0
 
   constructor(forward: boolean) {
@@ -23,8 +23,8 @@ export class Way {
     return this.#pages[0]?.view
   }
 
-  get last(): View | undefined {
-    return this.#pages.at(-1)?.view
+  get last(): LogPage | undefined {
+    return this.#pages.at(-1)
   }
 
   /** The state of the files; it changes with each of them. */
@@ -32,15 +32,15 @@ export class Way {
     return this.first ? stateOf(this.first.series) : ''
   }
 
-  /** Where the next page continues; null at the start of the way and of the log. */
+  /** Where the next page continues; null at the start of the track and of the log. */
   get cursor(): Cursor | null {
-    return (this.#forward ? this.last?.next : this.last?.prev) ?? null
+    return (this.#forward ? this.last?.view.next : this.last?.view.prev) ?? null
   }
 
-  add(view: View): void {
+  add(page: LogPage): void {
     const near = this.far
-    this.far += view.to - view.from
-    this.#pages.push({ view, near, far: this.far })
+    this.far += page.view.to - page.view.from
+    this.#pages.push({ ...page, near, far: this.far })
   }
 
   /** How far a part [start, end) of the last page is from where reading began. */
@@ -49,7 +49,7 @@ export class Way {
     return near + (this.#forward ? start - view.from : view.to - end)
   }
 
-  /** A distance along the way as one in the log. */
+  /** A distance along the track as one in the log. */
   signed(distance: number): number {
     return this.#forward ? distance : -distance
   }
