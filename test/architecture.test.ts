@@ -53,7 +53,10 @@ const ROOMS: [room: string, door: string[]][] = [
       'yield.ts',
     ],
   ],
-  ['codec', ['crc32.ts', 'decompress.ts', 'error.ts', 'kind.ts', 'member.ts', 'transcode.ts', 'zip.ts']],
+  [
+    'codec',
+    ['crc32.ts', 'decompress.ts', 'error.ts', 'kind.ts', 'member.ts', 'pieces.ts', 'transcode.ts', 'zip.ts'],
+  ],
   ['segment', ['configs.ts', 'cover.ts', 'day.ts', 'names.ts', 'node-day.ts', 'ship-json.ts']],
   ['store/store.ts', ['store.ts']],
   ['store/fast.ts', ['fast.ts']],
@@ -160,7 +163,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['log/fields', ['fields.ts', 'patterns.ts']],
   ['log/groups', ['count.ts', 'groups.ts']],
   ['log/follow', ['followers.ts', 'frame.ts', 'hub.ts']],
-  ['log/merge/records', ['long.ts', 'neighbours.ts', 'order.ts', 'way.ts']],
+  ['log/merge/records', ['long.ts', 'neighbours.ts', 'order.ts', 'track.ts']],
   [
     'log/merge',
     ['cursor.ts', 'export.ts', 'merge.ts', 'place.ts', 'places.ts', 'render.ts', 'source.ts', 'wire.ts'],

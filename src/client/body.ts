@@ -9,7 +9,7 @@ export class EndlessError extends Error {
   }
 }
 
-/** So many pieces of a text are joined at a time: a node may send it byte by byte, and each piece takes memory. */
+/** How many pieces of a text are joined at a time: a node may send it byte by byte, and each piece takes memory. */
 const JOINED = 4096
 
 /** A text that comes in pieces. */

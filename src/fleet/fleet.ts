@@ -41,7 +41,7 @@ const NAMES: Names<FleetOptions> = {
   pageNodes: true,
   listCalls: true,
 }
-const PAGE = 200
+const NODES_PER_PAGE = 200
 
 /**
  * Makes the app of a fleet: the nodes at `/api/v1/nodes` and `/`, each node's whole API and page below `/nodes/:id/`
@@ -85,7 +85,7 @@ export function createFleet(options: FleetOptions): Hono {
   routing.addQuery('/api/v1/nodes', 'token', async (request, query, grant) => {
     refuseHop(request)
     if (!grant.scopes.has('logs') && !grant.scopes.has('config')) throw outOfScope('logs')
-    const { limit = PAGE, after = '' } = query
+    const { limit = NODES_PER_PAGE, after = '' } = query
     const page = await nodes.page({ after, limit: Math.min(limit, pageNodes ?? limit) }, grant)
     return listNodes(request, page, query.limit)
   })
@@ -106,7 +106,7 @@ export function createFleet(options: FleetOptions): Hono {
       options,
       limits: shared.limits,
       configs: compare,
-      mostListed: pageNodes ?? PAGE,
+      mostListed: pageNodes ?? NODES_PER_PAGE,
     })
   })
   for (const name of ['list', 'view', 'histogram', 'fields', 'groups', 'compare'] as const) {

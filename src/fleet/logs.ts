@@ -42,7 +42,8 @@ export interface FleetLogsOptions {
 const MOST_FILES = 100_000
 const MOST_DETAILED = 10_000
 
-const AT_ONCE = 16
+/** How many nodes are asked at once. */
+const NODES_AT_ONCE = 16
 
 /** The nodes that are asked for a token; those that do not answer are added to `missing`. */
 interface Asked {
@@ -175,7 +176,7 @@ export class FleetLogs {
         return answer
       }
     }
-    const asked = each(ids, AT_ONCE, async (id) => {
+    const asked = each(ids, NODES_AT_ONCE, async (id) => {
       try {
         answers.set(id, await askOne(id))
       } catch (error) {

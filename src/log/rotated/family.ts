@@ -46,7 +46,7 @@ export interface Family {
 const MAX_HEADS = 200
 /** Up to this many files, all heads are read where a few may mislead. */
 const MAX_ALL = 50
-/** So many of the newest files are compared with their neighbours if those may be copies. */
+/** How many of the newest files are compared with their neighbours if those may be copies. */
 const MAX_COPIES = 500
 /** A copy and its original have about the same modification time. */
 const COPY_MS = 2000

@@ -39,7 +39,7 @@ const FINDINGS = 12
 const MOST_OF = { config: 4, silent: 3, level: 2, pattern: 6, field: 4 } as const
 const CONFIG_SCORE = 450
 /** How many logs are read at once. */
-const AT_ONCE = 2
+const LOGS_AT_ONCE = 2
 
 /** `GET /api/v1/log/compare`: what sets a range of time apart from another one, or nodes from other nodes. */
 export async function compareLogs(request: Request, query: Query, route: CompareRoute): Promise<Response> {
@@ -121,7 +121,7 @@ class SideReader {
   async read(logs: readonly ComparedLog[], period: Period): Promise<Sample[]> {
     const samples: Sample[] = []
     const sampling = { selection: this.#selection, period, logs: logs.length, signal: this.#signal }
-    await each(logs, AT_ONCE, async (log) => {
+    await each(logs, LOGS_AT_ONCE, async (log) => {
       if (this.#isLate(log)) {
         this.#cut()
         return

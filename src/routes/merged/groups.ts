@@ -11,7 +11,7 @@ import { readViewRequest } from '../parameters/view-request.ts'
 import { type MergedRoute, mergedJson, sourceHeaders } from './route.ts'
 
 /** How many logs are counted at once; each may take the memory of one count. */
-const AT_ONCE = 2
+const LOGS_AT_ONCE = 2
 
 /** `GET /api/v1/log/groups` of several logs: their records together. */
 export async function mergedGroups(request: Request, query: Query, route: MergedRoute): Promise<Response> {
@@ -23,7 +23,7 @@ export async function mergedGroups(request: Request, query: Query, route: Merged
   const notes = new Set<GroupsNote>()
   const missing: Missing[] = []
   let complete = true
-  await each(sources.toSorted(bySource), AT_ONCE, async ({ context, file, name }) => {
+  await each(sources.toSorted(bySource), LOGS_AT_ONCE, async ({ context, file, name }) => {
     const one = { ...asked, ...wanted, file, rotated: true }
     try {
       const found: CountedGroups = (await groupsOf(context, one, () => false, request.signal))!

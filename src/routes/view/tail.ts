@@ -90,11 +90,11 @@ function answerTail(
     return respond(tail.body, headers)
   }
   if (tail.seen === null || looksLikeText(tail.seen.bytes)) return answer()
-  return answerOdd(request, query, route, tail).then((response) => response ?? answer())
+  return answerArchive(request, query, route, tail).then((response) => response ?? answer())
 }
 
 /** An archive is viewed as its text; null if the tail is not text but the file is not an archive either. */
-async function answerOdd(
+async function answerArchive(
   request: Request,
   query: Query,
   { files, queryView }: ViewRoute,

@@ -50,7 +50,7 @@ export class VirtualList {
     // While the scrollbar or a finger is held, scrollTop belongs to the reader.
     const hold = (held: boolean) => () => {
       this.#held = held
-      if (!held) this.#rest()
+      if (!held) this.#settle()
     }
     for (const name of ['pointerdown', 'touchstart'])
       scroller.addEventListener(name, hold(true), { passive: true, signal })
@@ -224,7 +224,7 @@ export class VirtualList {
   #move(place: number): void {
     this.#shift = place - this.#scroller.scrollTop
     this.#draw()
-    this.#rest()
+    this.#settle()
   }
 
   #go(place: number): void {
@@ -260,7 +260,7 @@ export class VirtualList {
     this.#frame = requestAnimationFrame(() => {
       this.stick = this.atEnd && this.#source.complete()
       this.#draw()
-      this.#rest()
+      this.#settle()
     })
   }
 
@@ -273,7 +273,7 @@ export class VirtualList {
   }
 
   /** Fold the shift away when the hand rests, or at once where the scrollbar ran out before the rows did. */
-  #rest(): void {
+  #settle(): void {
     clearTimeout(this.#idle)
     const place = this.#place
     const end = Math.max(0, this.heights.total - this.#view)
