@@ -126,7 +126,6 @@ const ROOMS: [room: string, door: string[]][] = [
       'series.ts',
       'tail.ts',
       'text.ts',
-      'window.ts',
     ],
   ],
   [
@@ -154,10 +153,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['log/joined', ['groups.ts', 'open.ts', 'reach.ts', 'tracker.ts']],
   ['log/open.ts', ['open.ts']],
   ['log/render', ['body.ts', 'csv.ts', 'ndjson.ts', 'record.ts', 'rendered.ts', 'visible.ts']],
-  [
-    'log/view',
-    ['answer.ts', 'context.ts', 'detail.ts', 'holes.ts', 'request.ts', 'retry.ts', 'session.ts', 'view.ts'],
-  ],
+  ['log/view', ['answer.ts', 'context.ts', 'detail.ts', 'holes.ts', 'request.ts', 'session.ts', 'view.ts']],
   ['log/export', ['export.ts']],
   ['log/histogram', ['chart.ts', 'count.ts', 'histogram.ts']],
   ['log/fields', ['fields.ts', 'patterns.ts']],
@@ -207,7 +203,6 @@ const ROOMS: [room: string, door: string[]][] = [
   [
     'routes/parameters',
     [
-      'columns.ts',
       'groups-request.ts',
       'histogram-request.ts',
       'meaning.ts',

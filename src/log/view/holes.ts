@@ -3,7 +3,6 @@ import { type Cursor, NO_PRINT } from '../text/cursor.ts'
 import { gone, type LogRequest, type OpenLog } from '../text/open.ts'
 import { Series } from '../text/series.ts'
 import type { Text } from '../text/text.ts'
-import { textWindow } from '../text/window.ts'
 import type { HoleNote, Note, View } from './answer.ts'
 
 /** How many holes one answer looks past. */
@@ -145,4 +144,31 @@ export function crossesGap({ series, from, to }: Pick<View, 'series' | 'from' | 
     if (end <= from) return false
   }
   return false
+}
+
+/** What each window shows a part of. */
+const sources = new WeakMap<Text, Text>()
+
+/**
+ * A part of a file, as if there were nothing before or after it. Its cursors still point into the file. `begin` and `end`
+ * count from the start of the file, of which `text` may be a window already.
+ */
+function textWindow(text: Text, begin: number, end: number): Text {
+  const source = sources.get(text) ?? text
+  const size = end - begin
+  const read: Text['read'] = (from, to) => source.read(from + begin, to + begin)
+  const window: Text = {
+    name: text.name,
+    entry: { ...text.entry, size },
+    compressed: false,
+    begin,
+    size: async () => size,
+    reaches: async (least) => size >= least,
+    read,
+    ensure: async (from, to) => source.ensure?.(from + begin, to + begin),
+    head: (length) => read(0, Math.min(length, size)),
+    known: (offset) => source.known(offset + begin),
+  }
+  sources.set(window, source)
+  return window
 }

@@ -1,7 +1,8 @@
 import { BoundedMap } from '../../limits/bounded-map.ts'
-import type { Budget } from '../../limits/budget.ts'
-import { MissingBytes } from '../../store/store.ts'
-import { perFiles } from '../files/files.ts'
+import { type Budget, BudgetError } from '../../limits/budget.ts'
+import { MissingBytes, StoreError } from '../../store/store.ts'
+import { LogError } from '../error.ts'
+import { type LogFiles, perFiles } from '../files/files.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { lacksPeriod, type Reach, widerReach } from '../joined/reach.ts'
 import { openLog } from '../open.ts'
@@ -13,7 +14,6 @@ import type { LogRequest, Opener, OpenLog, Prefetch } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import type { ViewContext } from './context.ts'
 import { CutLog } from './holes.ts'
-import { stateOf, throwUnlessMoved } from './retry.ts'
 
 /** What a session needs to know of a request. */
 export type SessionRequest = LogRequest & { selection: Selection }
@@ -178,4 +178,39 @@ export async function inSession<T>(
       await throwUnlessMoved(error, retries++, { files: context.files, file: request.file, signal })
     }
   }
+}
+
+/** How often a log is opened again. */
+const RETRIES = 2
+
+/**
+ * Throws an error unless another attempt may succeed, because files were renamed or removed between the list and the
+ * read. If the budget ran out before there was a partial result, the error says so.
+ */
+async function throwUnlessMoved(
+  error: unknown,
+  retries: number,
+  { files, file, signal }: { files: LogFiles; file: string; signal: AbortSignal | undefined },
+): Promise<void> {
+  if (error instanceof BudgetError) throw tooMuchArchive(file, error)
+  if (retries >= RETRIES) throw error
+  if (error instanceof StoreError && error.code === 'changed') return
+  if (!(error instanceof LogError && error.code === 'unknown-file')) throw error
+  await files.stat(file, signal).catch(() => {
+    throw error
+  })
+}
+
+/** The state of the files of a log: it changes with each of them. */
+export function stateOf({ parts }: Series): string {
+  return parts.map(({ entry }) => entry.etag).join()
+}
+
+/** The error when an archive cannot be read within the budget and there is no partial result. */
+function tooMuchArchive(file: string, cause: BudgetError): LogError {
+  return new LogError(
+    'archive-budget',
+    `The archives of this log take longer to read than one request may; download them from /api/v1/log/download?file=${encodeURIComponent(file)} instead.`,
+    { cause },
+  )
 }

@@ -1,6 +1,6 @@
 import type { Cursor } from '../../text/cursor.ts'
 import type { View } from '../../view/answer.ts'
-import { stateOf } from '../../view/retry.ts'
+import { stateOf } from '../../view/session.ts'
 import type { LogPage } from '../../view/view.ts'
 
 /** A page of a log: which part of the track it covers. */
