@@ -28,8 +28,8 @@ export class BufferPool {
   #idle: Uint8Array<ArrayBuffer>[] = []
 
   constructor(size: number, most: number, largest = size) {
-    this.#size = size
     this.most = most
+    this.#size = size
     this.#largest = largest
   }
 

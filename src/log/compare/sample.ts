@@ -6,7 +6,7 @@ import { histogramOf } from '../histogram/histogram.ts'
 import { levelsFrom, type Selection } from '../selection.ts'
 import type { ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
-import { viewIfChanged } from '../view/view.ts'
+import { viewOf } from '../view/view.ts'
 
 /** A log that is compared: on a fleet, with its node. */
 export interface ComparedLog {
@@ -146,7 +146,7 @@ class SampleReader {
       records: true,
       each: true,
     }
-    const view = (await viewIfChanged(context, request, () => false, this.#signal))!
+    const view = await viewOf(context, request, this.#signal)
     try {
       const taken: SampledRecord[] = []
       for (const piece of view.pieces ?? []) {

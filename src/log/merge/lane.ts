@@ -8,7 +8,7 @@ import { EVERY_RECORD, type Selection } from '../selection.ts'
 import type { Note, View } from '../view/answer.ts'
 import type { ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
-import { firstPage, type LogPage, pageAfter, viewOf } from '../view/view.ts'
+import { type LogPage, openPage, pageAfter, viewOf } from '../view/view.ts'
 import type { LanePlace } from './cursor.ts'
 import { keyedPlace, placeAt, plainPlace } from './place.ts'
 import { Collected, LoadedRecords } from './records/long.ts'
@@ -184,7 +184,8 @@ export class Lane {
   async #page(wanted: LaneRead, context: ViewContext, signal: AbortSignal | undefined): Promise<LogPage> {
     const { last } = this.#track
     const request = this.#request(wanted, context)
-    return (last && (await pageAfter(last, context, request))) ?? firstPage(context, request, signal)
+    const next = last && (await pageAfter(last, context, request))
+    return next ?? (await openPage(context, request, { signal }))!
   }
 
   #isSplit({ prev, next }: View): boolean {

@@ -7,7 +7,14 @@ import type { Note, View } from './answer.ts'
 import { budgetOf, runInSlot, type ViewContext } from './context.ts'
 import { mayUnpack, prefetchOf, searchesBack, type ViewRequest } from './request.ts'
 import { select } from './select.ts'
-import { inSession, type Session, WIDER } from './session.ts'
+import { inSession, type Opening, type Session, WIDER } from './session.ts'
+
+/** A page of a log, and the log as far as that stays open. */
+export interface LogPage {
+  view: View
+  /** Null if the log has to be opened again for the next page. */
+  session: Session | null
+}
 
 /** Selects a part of a log. */
 export async function viewOf(
@@ -15,7 +22,7 @@ export async function viewOf(
   request: ViewRequest,
   signal?: AbortSignal,
 ): Promise<View> {
-  return (await viewIfChanged(context, request, () => false, signal))!
+  return (await openPage(context, request, { signal }))!.view
 }
 
 /**
@@ -28,23 +35,7 @@ export async function viewIfChanged(
   isKnown: (state: string) => boolean,
   signal?: AbortSignal,
 ): Promise<View | null> {
-  return (await pageIfChanged(context, request, isKnown, signal))?.view ?? null
-}
-
-/** A page, and the log that it is from as far as that stays open. */
-export interface LogPage {
-  view: View
-  /** Null if the log has to be opened again for the next page. */
-  session: Session | null
-}
-
-/** Opens a log for a page of it; those after it are its `pageAfter`. */
-export async function firstPage(
-  context: ViewContext,
-  request: ViewRequest,
-  signal?: AbortSignal,
-): Promise<LogPage> {
-  return (await pageIfChanged(context, request, () => false, signal))!
+  return (await openPage(context, request, { isKnown, signal }))?.view ?? null
 }
 
 /**
@@ -71,11 +62,11 @@ export async function pageAfter(
   return null
 }
 
-async function pageIfChanged(
+/** Opens a log for a page of it; null if `isKnown`. */
+export async function openPage(
   context: ViewContext,
   request: ViewRequest,
-  isKnown: (state: string) => boolean,
-  signal: AbortSignal | undefined,
+  { isKnown, signal }: Pick<Opening, 'isKnown'> & { signal?: AbortSignal | undefined },
 ): Promise<LogPage | null> {
   // Each search of a directory starts in a turn of its own: a tail would wait for thirty that start together.
   if (context.files.isNear && !request.selection.isAll) await yieldToEventLoop()
@@ -86,12 +77,12 @@ async function pageIfChanged(
     openerOf: (isFirst: boolean) => openerOf(context, request, signal, isFirst),
     isKnown,
   }
-  const find = () => inSession(context, opening, (session) => pageOfOpened(session, request))
+  const find = () => inSession(context, opening, (session) => firstPage(session, request))
   return context.archives && mayUnpack(request) ? context.archives.run(find, signal) : find()
 }
 
 /** A page of a log that was just opened; `WIDER` if what is open of a joined log may lack some of it. */
-async function pageOfOpened(session: Session, request: ViewRequest): Promise<LogPage | typeof WIDER> {
+async function firstPage(session: Session, request: ViewRequest): Promise<LogPage | typeof WIDER> {
   const { view, isLacking } = await pageIn(session, request)
   if (!isLacking) return { view, session: session.log.isWhole ? session : null }
   if (session.budget.isSpent) return { view: await withBudgetNote(view), session: null }
