@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { createApp } from '../../src/app.ts'
 import { crc32 } from '../../src/codec/crc32.ts'
 import { beginKey, endKey, type How, lifeFolder, segmentName } from '../../src/segment/names.ts'
 import { memoryStore } from '../../src/store/memory.ts'
@@ -50,6 +51,31 @@ function home() {
 }
 
 describe('a reader of segments', () => {
+  it('keeps logs apart whose lives have the same number', async () => {
+    const { put, store } = home()
+    const lines = (log: string, n: number) =>
+      Buffer.from(`2026-11-15T02:00:0${n}Z INFO ${log} ${n}\n`.repeat(log === 'a.log' ? 3 : 1))
+    for (const [log, life] of [
+      ['a.log', 1],
+      ['a.log', 2],
+      ['b.log', 1],
+    ] as const) {
+      const text = lines(log, life)
+      putSegment(put, text, [0, text.length], { log, life })
+      if (log === 'a.log' && life === 1) putEnd(put, text, { log, life })
+    }
+    const app = createApp({ logs: store, config: '' })
+    const newest = await app.request('/api/v1/log/view?file=b.log&rotated=true&format=ndjson')
+    const records = await newest.text()
+    expect(JSON.parse(records)).toMatchObject({ level: 'info', message: 'b.log 1' })
+    const [, next] = /<([^>]*)>; rel="next"/.exec(newest.headers.get('Link')!)!
+    const after = await app.request(`/api/v1/log/view${next}`)
+    expect(await after.text()).toBe('')
+    const before = await app.request(`/api/v1/log/view${next!.replace('after=', 'before=')}`)
+    expect(await before.text()).toBe(records)
+    expect(before.headers.get('X-Nodestate-Note')).toBeNull()
+  })
+
   it('reads any range as from a plain buffer, whatever the cuts, parts and overlaps', async () => {
     const cuts = fc.array(fc.integer({ min: 1, max: 299 }), { maxLength: 8 })
     const range = fc.oneof(

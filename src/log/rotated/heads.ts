@@ -56,8 +56,9 @@ export const headsOf = perFiles(() => new Heads())
 
 const NOTHING: Head = { time: null, print: null }
 
-/** A rename changes the etag of a file, but not its identity. */
-function versionOf({ id, size, modified, etag }: Entry): string {
+/** A rename changes the etag of a file, but not its identity. Shipped files of several logs share both. */
+function versionOf({ key, id, size, modified, etag, appendOnly }: Entry): string {
+  if (appendOnly) return `${key} ${etag}`
   return id === undefined ? etag : `${id} ${size} ${modified}`
 }
 

@@ -75,7 +75,7 @@ export async function logNames(
 }
 
 /** The identity by which a link is known. That of a shipped file tells only the files of one log apart. */
-function linkedId({ id, appendOnly }: Entry): string | undefined {
+export function linkedId({ id, appendOnly }: Entry): string | undefined {
   return appendOnly ? undefined : id
 }
 

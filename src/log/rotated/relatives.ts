@@ -10,7 +10,7 @@ import type { Text } from '../text/text.ts'
 import { copyIn, isBeginningOf } from './copied.ts'
 import { type Family, familyOf, type Head, lastFor, placeIn } from './family.ts'
 import { headsOf } from './heads.ts'
-import { kinOf, type NamedFiles, namedFiles } from './kin.ts'
+import { kinOf, linkedId, type NamedFiles, namedFiles } from './kin.ts'
 import { familyPrefixes, isRotatedName } from './names.ts'
 
 /** How many heads are read at a time, and how long that may take: past it, the order is a guess. */
@@ -139,9 +139,12 @@ async function relativesOf(files: LogFiles, file: string, signal: AbortSignal | 
   if (isRotatedName(file)) return { name: file, named }
   const own = named.files.find(({ entry }) => entry.key === file)?.entry
   const alone = (await inTurns(kinOf(file, named))).members.length <= 1
-  if (own?.id === undefined || !alone) return { name: file, named }
+  const id = own && linkedId(own)
+  if (id === undefined || !alone) return { name: file, named }
   const all = await files.list(signal)
-  const target = all.entries.find(({ key, id }) => id === own.id && key !== file && isRotatedName(key))
+  const target = all.entries.find(
+    (entry) => linkedId(entry) === id && entry.key !== file && isRotatedName(entry.key),
+  )
   return target
     ? { name: target.key, named: await startingWith(files, target.key, signal) }
     : { name: file, named }
