@@ -31,7 +31,15 @@ const LOG: Names<LogQuery> = {
   raw: true,
   lane: true,
 }
-const VIEW: Names<ViewQuery> = { ...LOG, size: true, lines: true, first: true, before: true, after: true }
+const VIEW: Names<ViewQuery> = {
+  ...LOG,
+  size: true,
+  lines: true,
+  first: true,
+  context: true,
+  before: true,
+  after: true,
+}
 const HISTOGRAM: Names<HistogramQuery> = {
   ...LOG,
   buckets: true,

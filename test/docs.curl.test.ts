@@ -115,6 +115,7 @@ const EXPECTED: [part: string, check: (out: string) => void][] = [
   ['view?file=broker.log&lines=100"', (out) => expect(out.split('\n').length).toBe(101)],
   ['since=02:10&until=02:15', (out) => expect(out).toBe(line(night, 'ERROR', 'it went wrong'))],
   ['since=15m&level=warn', (out) => expect(out.split('\n').length).toBe(3)],
+  ['level=error&context=3', (out) => expect(out.split('\n').length).toBe(5)],
   ['q=slow query', (out) => expect(out).toBe(line(now - 60_000, 'WARN', 'slow query took 12345ms'))],
   ['pattern=slow', (out) => expect(out).toBe(line(now - 60_000, 'WARN', 'slow query took 12345ms'))],
   ['regex=', (out) => expect(out).toBe(line(now - 60_000, 'WARN', 'slow query took 12345ms'))],

@@ -55,6 +55,8 @@ export interface LogRecord {
   node?: string
   /** True if it belongs to a page that was given without it. */
   late?: boolean
+  /** False if it does not match and is there only as context of a record that does. */
+  match?: boolean
 }
 
 /** Which records of a log: every field narrows it. */
@@ -101,6 +103,8 @@ export interface ViewQuery extends LogQuery {
   lines?: number | undefined
   /** At most this many lines from `since`, a cursor or the start on: the counterpart of `lines`. */
   first?: number | undefined
+  /** With a filter: also so many records before and after each match, at most 100. `lines` and `first` count matches then. */
+  context?: number | undefined
   /** A page older than this cursor. */
   before?: string | undefined
   /** A page newer than this cursor. */

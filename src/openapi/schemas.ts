@@ -211,6 +211,7 @@ const LOG_RECORD = object(
     file: text('Of several logs: the log of the record.'),
     node: text('Of several nodes: the node of the record.'),
     late: flag('True if it belongs to a page that was given without it.'),
+    match: flag('With `context`: false if it does not match and is there only as context.'),
   },
 )
 

@@ -6,7 +6,7 @@ import { Series } from '../text/series.ts'
 import { holds } from '../text/text.ts'
 import type { JoinedLog } from './log.ts'
 import { fetchAhead, fetchMembers, memberText } from './member.ts'
-import { keyTimes, type Reach } from './reach.ts'
+import { keyTimes, type Reach, WIDER } from './reach.ts'
 import { isSkewed } from './skew.ts'
 
 /** Forward, every member up to the end of the series is read, so an attempt covers this much less. */
@@ -21,7 +21,7 @@ const WHOLE = 4 * 1024 * 1024
 export async function openJoined(
   opener: Opener,
   log: JoinedLog,
-  { cursor }: LogRequest,
+  { cursor, context }: LogRequest,
   reach: Reach,
 ): Promise<OpenLog | null> {
   const { signal } = opener.budget
@@ -38,10 +38,14 @@ export async function openJoined(
     ? membersIn(whole, here, isForward)
     : await (isForward ? membersFrom : membersUpTo)(log, here, reach, signal)
   if (found === null) return null
-  const { members, older, newer } = found
+  const { older, newer } = found
+  const beside =
+    here && context !== undefined ? await besideOf(log, here, reach, { isForward, signal }) : NOTHING
+  const members = isForward ? [...beside.members, ...found.members] : [...found.members, ...beside.members]
   const entries = members.length > 0 ? members.map(({ entry }) => entry) : [NO_ENTRY]
   const parts = entries.map((entry) => memberText({ ...opener, files: log.files }, entry))
-  const own = isForward ? parts[0]! : parts.at(-1)!
+  const index = isForward ? beside.members.length : parts.length - 1 - beside.members.length
+  const own = parts[index]!
   if (cursor && !(own.name === cursor.place.name && (await holds(own, cursor.place)))) throw gone()
   // A whole log is read, whatever its keys say.
   const isDoubtful = isPeriod && !whole && (older || newer)
@@ -50,9 +54,29 @@ export async function openJoined(
     : fetchAhead(parts, reach, opener.parallel)
   const [ahead, skewed] = await Promise.all([fetching, isDoubtful && isSkewed(opener, log, parts)])
   const series = await Series.open(parts, ahead)
-  const base = isForward && cursor ? await series.addresses.base(0) : 0
-  const beyond = { older, newer, isSkewed: skewed }
+  const base = cursor ? await series.addresses.base(index) : 0
+  const beyond = { older, newer, isSkewed: skewed, beside: beside.isMore }
   return { series, at: cursor && base + cursor.place.offset, beyond }
+}
+
+/** Stored bytes of members that are opened on the other side of a cursor, for the records around a match. */
+const BESIDE = 1024 * 1024
+const NOTHING = { members: [], isMore: false }
+
+/** The members on the side of a cursor's member that is not read: context may be there. */
+async function besideOf(
+  log: JoinedLog,
+  here: Member,
+  { attempt, bytes }: Reach,
+  { isForward, signal }: { isForward: boolean; signal: AbortSignal | undefined },
+) {
+  const most = bytes === Number.POSITIVE_INFINITY ? bytes : BESIDE * WIDER ** (attempt - 1)
+  if (isForward) {
+    const { members, older } = await log.find({ bytes: most, last: here }, signal)
+    return { members: members.filter((member) => byTime(member, here) < 0), isMore: older }
+  }
+  const { members, newer } = await log.from(here, most, { signal })
+  return { members: members.filter((member) => byTime(member, here) > 0), isMore: newer }
 }
 
 /** The members of a whole log from one on, or up to it. */

@@ -6,7 +6,7 @@ import { type OpenLog, readsForward } from '../text/open.ts'
 import type { Zone } from '../time.ts'
 
 /** How much wider each attempt is than the one before. */
-const WIDER = 8
+export const WIDER = 8
 /** Attempts per log: by then a period is 22 years wide. */
 const MAX_ATTEMPTS = 6
 /** Around a period: a key has the time when its object was begun or ended, mostly within a quarter of an hour. */

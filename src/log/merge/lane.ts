@@ -27,6 +27,11 @@ export interface LaneRecord {
   time: number
   /** By which it is placed, likewise. */
   placed: number
+  /** With context: how many records after a match it is, in the direction of reading; 0 for a match. */
+  distance?: number | undefined
+  /** How far its ends are from where reading began; only known where context is. */
+  near?: number
+  far?: number
 }
 
 /** A record as it was read; one that is not wanted tells how others are placed. */
@@ -42,6 +47,8 @@ export interface LaneOptions {
   place: LanePlace | null
   /** How its text is written. */
   charset?: ViewRequest['charset']
+  /** How many records around each match are wanted, too. */
+  context?: ViewRequest['context']
 }
 
 /** How much is read of a log at once. */
@@ -74,6 +81,7 @@ export class Lane {
   readonly #forward: boolean
   readonly #selection: Selection
   readonly #charset: ViewRequest['charset']
+  readonly #context: ViewRequest['context']
   #items: Item[] = []
   readonly #track: Track
   #place: LanePlace | null
@@ -89,8 +97,9 @@ export class Lane {
   readonly #loaded: LoadedRecords
 
   /** `place` is where to begin; without one, at the end of the log, or forward at its start. */
-  constructor(source: Source, selection: Selection, { forward, place, charset }: LaneOptions) {
+  constructor(source: Source, selection: Selection, { forward, place, charset, context }: LaneOptions) {
     this.#charset = charset
+    this.#context = context
     this.#track = new Track(forward)
     this.#near = place?.kind === 'place' ? Math.abs(place.lead) : 0
     this.source = source
@@ -212,6 +221,7 @@ export class Lane {
       file,
       rotated,
       charset: this.#charset,
+      context: this.#context,
       cursor: cursor && { place: cursor, direction: this.#forward ? 'after' : 'before' },
       fit: { size, lines },
       first: this.#forward && cursor === null,
@@ -257,7 +267,7 @@ export class Lane {
 
   #add(record: Searched, near: number, format: LineFormat): void {
     const lead = this.#near
-    const { bytes, start, end, time, in: series } = record
+    const { bytes, start, end, time, distance, in: series } = record
     const isWanted = bytes !== null || series !== undefined
     const length = end - start
     const far = near + length
@@ -273,6 +283,7 @@ export class Lane {
       format,
       near,
       far,
+      distance,
       placed: Number.NaN,
     }
     this.#items.push(item)

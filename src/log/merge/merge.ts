@@ -2,6 +2,7 @@ import { BudgetError } from '../../limits/budget.ts'
 import type { Clock } from '../../limits/clock.ts'
 import { StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
+import { AHEAD } from '../search/range.ts'
 import type { Selection } from '../selection.ts'
 import { readsForward } from '../text/open.ts'
 import type { Note } from '../view/answer.ts'
@@ -28,8 +29,12 @@ export interface MergeRequest {
   handedOn?: string | null | undefined
   /** Whether there is one log, which is searched as if by itself. @default false */
   alone?: boolean | undefined
+  /** How many records around each match, in its own log, are wanted, too. `fit.lines` counts matches then. */
+  context?: LaneOptions['context']
   /** What a record takes of that. */
   cost(bytes: Uint8Array, source: Source): { size: number; lines: number }
+  /** What stands between two groups of a log's records that do not touch. @default nothing */
+  separator?: ((source: Source) => number) | undefined
 }
 
 /** A record of the timeline. */
@@ -38,6 +43,19 @@ export interface MergedRecord extends Pick<LaneRecord, 'format' | 'time' | 'plac
   source: Source
   /** Whether it belongs to a page that was given without it. */
   late: boolean
+  /** Where it is in its log, if the records around matches are wanted. */
+  around?: PlaceAround | undefined
+}
+
+/** A record of a timeline with context. */
+interface PlaceAround {
+  /** Whether it matches; the others are there only as context. */
+  isMatch: boolean
+  /** How far its ends are from where reading began. */
+  near: number
+  far: number
+  /** Whether the record of the same log before it does not touch it. */
+  isApart: boolean
 }
 
 /** A page of the timeline, oldest record first. */
@@ -108,6 +126,8 @@ export class Merge {
   /** What still fits. */
   #size: number
   #lines: number
+  /** The record of each log that was taken last, if the records around matches are wanted. */
+  readonly #last = new Map<MergeLane, LaneRecord>()
 
   /** With `all`, the whole timeline is read, one page after the other. */
   constructor(
@@ -140,10 +160,11 @@ export class Merge {
 
   /** A log is read where it is, if its node can do that. */
   #laneOf(source: Source, options: LaneOptions): MergeLane {
-    const { selection, charset, handedOn } = this.#request
+    const { selection, charset, context, handedOn } = this.#request
     const ask = source.context.laneThere
-    const here = (place: LaneOptions['place']) => new Lane(source, selection, { ...options, charset, place })
-    if (!ask || handedOn == null) return here(options.place)
+    const here = (place: LaneOptions['place']) =>
+      new Lane(source, selection, { ...options, charset, context, place })
+    if (!ask || handedOn == null || context !== undefined) return here(options.place)
     return new ThereLane(source, { ...options, ask, filters: handedOn, all: this.#all, here })
   }
 
@@ -207,6 +228,7 @@ export class Merge {
       this.records.reverse()
       this.#taken.reverse()
     }
+    if (this.#request.context !== undefined) this.#findGaps()
     const outcome = {
       request: this.#request,
       lanes: this.#lanes,
@@ -282,7 +304,32 @@ export class Merge {
   }
 
   #isFull(): boolean {
-    return this.records.length > 0 && (this.#size <= 0 || this.#lines <= 0)
+    if (this.records.length === 0) return false
+    return this.#size <= 0 || (this.#lines <= 0 && !this.#answering().some((lane) => this.#owes(lane)))
+  }
+
+  /** Whether the next record of a log may be one of those after the last match of a page that has its matches. */
+  #owes(lane: MergeLane): boolean {
+    const { context = 0 } = this.#request
+    const { distance = context } = this.#last.get(lane) ?? {}
+    if (distance >= context) return false
+    return lane.head ? this.#follows(lane.head) : !lane.isDone
+  }
+
+  /** Whether a record is context of a match before it, in the direction of reading. */
+  #follows({ distance = 0 }: LaneRecord): boolean {
+    return distance > 0 && distance !== AHEAD
+  }
+
+  /** Says of each record with context whether it touches the one before it. */
+  #findGaps(): void {
+    const last = new Map<Source, PlaceAround>()
+    for (const { source, around } of this.records) {
+      const before = last.get(source)
+      const [end, start] = this.#forward ? [before?.far, around!.near] : [before?.near, around!.far]
+      around!.isApart = before !== undefined && end !== start
+      last.set(source, around!)
+    }
   }
 
   /** Whether the next record of a log is taken before that of another: at the same time, as their names are sorted. */
@@ -293,25 +340,45 @@ export class Merge {
   }
 
   /** Whether a long record may fit that is not loaded. */
-  #mayFit({ length }: LaneRecord): boolean {
+  #mayFit(record: LaneRecord): boolean {
     const { size, lines } = this.#request.fit
     if (size === 0 || lines === 0) return false
-    return this.records.length === 0 || (length <= this.#size && this.#lines > 0)
+    if (this.records.length === 0) return true
+    return record.length <= this.#size && (this.#lines > 0 || this.#follows(record))
   }
 
   /** False if the record does not fit. A page has at least one, however long. */
-  #take(lane: MergeLane, { format, time, placed }: LaneRecord, bytes: Uint8Array): boolean {
+  #take(lane: MergeLane, record: LaneRecord, bytes: Uint8Array): boolean {
+    const { format, time, placed } = record
     const { cursor, fit } = this.#request
     if (fit.size === 0 || fit.lines === 0) return false
-    const { size, lines } = this.#request.cost(bytes, lane.source)
+    const around = this.#aroundOf(record)
+    if (around && this.#lines <= 0 && !this.#follows(record)) return false
+    const { size, lines } = this.#cost(lane, record, bytes)
     if (this.records.length > 0 && (size > this.#size || lines > this.#lines)) return false
     this.#size -= size
     this.#lines -= lines
     const behind = stateIn(this.#request, lane.source)?.behind === true
     const isPassed = cursor !== null && isBeyond(cursor.place.time, placed, this.#forward)
     this.#taken.push({ lane, index: lane.next })
-    this.records.push({ bytes, format, time, placed, source: lane.source, late: behind && isPassed })
+    this.records.push({ bytes, format, time, placed, source: lane.source, late: behind && isPassed, around })
+    if (around) this.#last.set(lane, record)
     return true
+  }
+
+  #aroundOf({ distance, near = 0, far = 0 }: LaneRecord): PlaceAround | undefined {
+    if (this.#request.context === undefined) return undefined
+    return { isMatch: distance === 0, near, far, isApart: false }
+  }
+
+  /** What a record takes of the page. With context, matches are counted, and what stands between groups takes room. */
+  #cost(lane: MergeLane, { distance, near }: LaneRecord, bytes: Uint8Array): { size: number; lines: number } {
+    const { context, cost, separator } = this.#request
+    const own = cost(bytes, lane.source)
+    if (context === undefined) return own
+    const last = this.#last.get(lane)
+    const between = last && last.far !== near ? (separator?.(lane.source) ?? 0) : 0
+    return { size: own.size + between, lines: distance === 0 ? 1 : 0 }
   }
 }
 

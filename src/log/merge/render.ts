@@ -4,7 +4,8 @@ import type { Bytes } from '../../store/store.ts'
 import { countLines } from '../format/lines.ts'
 import type { Reader } from '../pattern/pattern.ts'
 import type { Origin } from '../render/csv.ts'
-import { NdjsonWriter, type RecordOptions } from '../render/ndjson.ts'
+import { CONTEXT, NdjsonWriter, type RecordOptions } from '../render/ndjson.ts'
+import { SEPARATOR } from '../search/range.ts'
 import type { MergedRecord } from './merge.ts'
 import type { Source } from './source.ts'
 
@@ -14,6 +15,8 @@ export interface MergedWriter {
   head?: Uint8Array
   /** What a record takes of a page: bytes and lines. */
   cost(bytes: Uint8Array, source: Source): { size: number; lines: number }
+  /** What stands between two groups of a log's records that do not touch. @default nothing */
+  separator?(source: Source): number
   /**
    * Appends a record from a place in it on. A long one is written in pieces: returns where the next piece begins, which
    * is the end of the record when it is through.
@@ -70,8 +73,13 @@ export function textWriter(): MergedWriter {
       const size = bytes.length + lines * prefixOf(source).length + (bytes.at(-1) === LF ? 0 : 1)
       return { size, lines }
     },
-    write({ bytes, source }, out, from) {
+    separator: (source) => prefixOf(source).length + BETWEEN.length,
+    write({ bytes, source, around }, out, from) {
       const prefix = prefixOf(source)
+      if (from === 0 && around?.isApart) {
+        out.add(prefix)
+        out.add(BETWEEN)
+      }
       const piece = bytes.length - from <= SLICE ? bytes : bytes.subarray(0, from + SLICE)
       for (let at = from; at < piece.length; ) {
         const lf = piece.indexOf(LF, at)
@@ -87,6 +95,7 @@ export function textWriter(): MergedWriter {
 }
 
 const LINE_END = Uint8Array.of(LF)
+const BETWEEN = encoder.encode(SEPARATOR)
 const NOTHING = new Uint8Array(0)
 
 /** A name with a tab or a line end would look like a part of the line. */
@@ -104,7 +113,7 @@ export function ndjsonWriter(options: RecordOptions): MergedWriter {
   const writerOf = perSource(() => new Map<unknown, NdjsonWriter>())
   return {
     cost: (bytes) => ({ size: bytes.length, lines: 1 }),
-    write({ bytes, source, format, late }, out, from) {
+    write({ bytes, source, format, late, around }, out, from) {
       const writers = writerOf(source)
       let writer = writers.get(format)
       if (!writer) {
@@ -118,6 +127,7 @@ export function ndjsonWriter(options: RecordOptions): MergedWriter {
       if (json.buffer.byteLength <= LARGEST_SCRATCH) scratch = new Uint8Array(json.buffer)
       if (from === 0) out.add(headOf(source))
       if (from === 0 && late) out.add(LATE)
+      if (from === 0 && around?.isMatch === false) out.add(CONTEXT)
       out.add(from === 0 ? json.subarray(1) : json)
       const { left } = writer
       // Each log has a writer, which would hold its last record until the next one.

@@ -31,6 +31,8 @@ export class NdjsonWriter {
   #to = 0
   #out = NOTHING
   #written = 0
+  /** Whether what is read is one record that is there only as context, which its first member says. */
+  isContext = false
   /** A record that is written in steps, begun and not ended. */
   #long: LongRecord | null = null
 
@@ -89,8 +91,10 @@ export class NdjsonWriter {
     while (start < until && at < full) {
       if (this.#long) at = this.#goOn(this.#long, at)
       else {
+        const begin = at
         at = this.#lines(start, at, { until, full })
         if (this.#at === start) at = this.#any(start, at)
+        if (this.isContext) at = this.#mark(begin, at)
       }
       start = this.#at
     }
@@ -170,6 +174,14 @@ export class NdjsonWriter {
     return written + 1
   }
 
+  /** Puts the mark of context into the record that begins at `begin`. */
+  #mark(begin: number, at: number): number {
+    this.#reserve(at, CONTEXT.length + 1)
+    this.#out.copyWithin(begin + 1 + CONTEXT.length, begin + 1, at)
+    this.#out.set(CONTEXT, begin + 1)
+    return at + CONTEXT.length
+  }
+
   /** One step of a long record. */
   #goOn(long: LongRecord, at: number): number {
     const end = this.#put(long.next(), at)
@@ -196,3 +208,5 @@ export class NdjsonWriter {
 }
 
 const LF = 0x0a
+/** The first member of a record that does not match, but is next to one that does. */
+export const CONTEXT = encoder.encode('"match":false,')

@@ -57,7 +57,7 @@ async function openTexts(opener: Opener, entries: readonly Entry[]): Promise<Tex
 
 async function openAtCursor(
   opener: Opener,
-  { file, rotated }: LogRequest,
+  { file, rotated, context }: LogRequest,
   cursor: Cursor,
   direction: 'before' | 'after',
 ): Promise<OpenLog> {
@@ -65,31 +65,27 @@ async function openAtCursor(
   const direct = await openDirectly(opener, cursor)
   // In the file itself, nothing newer is needed, and nothing older unless the whole family is requested.
   const isNewest = direction === 'after' && !mayTurn(rotated, cursor) && isEnough(opener, cursor.name, file)
-  if (direct && related && (direction === 'after' ? isNewest : !rotated))
+  // The records around a match may be in a file on the other side of the cursor.
+  const isAround = rotated && context !== undefined
+  if (direct && related && !isAround && (direction === 'after' ? isNewest : !rotated))
     return { series: await Series.open([direct]), at: cursor.offset, certain: true }
 
   const { family, found } = await findCursor(opener, { file, cursor, direct })
   if (!related && placeIn(family, cursor.name) < 0) throw badCursor(direction, 'belongs to another log file')
   if (!found) throw gone()
   const index = placeIn(family, found.name)
-  if (direction === 'before' || index < 0) {
-    const older = rotated && index > 0 ? family.members.slice(0, index) : []
-    const series = await Series.open([...(await openTexts(opener, older)), found])
-    return { series, at: cursor.offset, certain: older.length === 0 || family.certain }
-  }
-  const before = mayTurn(rotated, cursor) ? family.members.slice(0, index) : []
+  const isOlder = rotated && index > 0 && (direction === 'before' || isAround || mayTurn(rotated, cursor))
+  const before = isOlder ? family.members.slice(0, index) : []
   // One with text is enough to say that a page comes before.
-  const older = before.slice(
-    Math.max(
-      0,
-      before.findLastIndex(({ size }) => size > 0),
-    ),
-  )
-  const newer = family.members.slice(index + 1, lastFor(family, file) + 1)
+  const last = direction === 'before' || isAround ? 0 : before.findLastIndex(({ size }) => size > 0)
+  const older = before.slice(Math.max(0, last))
+  const isNewer = index >= 0 && (direction === 'after' || isAround)
+  const newer = isNewer ? family.members.slice(index + 1, lastFor(family, file) + 1) : []
   const texts = [...(await openTexts(opener, older)), found, ...(await openTexts(opener, newer))]
   const series = await Series.open(texts)
-  const certain = newer.length === 0 || family.certain
-  return { series, at: (await series.addresses.base(older.length)) + cursor.offset, certain }
+  const at = (await series.addresses.base(older.length)) + cursor.offset
+  const certain = isAround ? texts.length === 1 : (direction === 'before' ? older : newer).length === 0
+  return { series, at, certain: certain || family.certain }
 }
 
 /** Whether a page after a cursor has one before it in an older file. */

@@ -1,7 +1,7 @@
 import type { Budget } from '../../limits/budget.ts'
 import { type Scanner, takeScanner } from '../scanner/scanner.ts'
 import type { Series } from '../text/series.ts'
-import { type Filter, usesScanner } from './filter.ts'
+import { type Chunk, type Filter, usesScanner } from './filter.ts'
 import { type Reading, remoteChunk, SLACK } from './reading.ts'
 
 /** A walk through [lo, hi) of a log, in one direction. */
@@ -29,6 +29,20 @@ export interface WalkRange {
   needsRejected?: boolean | undefined
   /** Whether the rest of a record that is too long to be held is wanted if its beginning is. Forward only. @default false */
   inPieces?: boolean | undefined
+  /** What adds the records around those that the filter wants. @default they are left out */
+  around?: Surroundings | undefined
+}
+
+/** What stands between two groups of records in a text that do not touch. */
+export const SEPARATOR = '--\n'
+
+/** The distance of a record that no match comes before, in the direction of the page: one comes after it. */
+export const AHEAD = 255
+
+/** Adds to the wanted records of a part of a log those around them. */
+export interface Surroundings {
+  /** `splits` says which end of the part is inside a record whose other part was given. */
+  widen(chunk: Chunk, ranges: ArrayLike<number>, splits: 'start' | 'end' | null): Promise<ArrayLike<number>>
 }
 
 /** A text or a level is searched in chunks of up to four reads: each read costs a wake-up of another thread. */

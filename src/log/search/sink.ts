@@ -33,6 +33,8 @@ export interface SinkOptions {
 export class Sink {
   readonly pieces: Uint8Array[] = []
   readonly ends: number[] = []
+  /** What stands before the next record and takes room, too. */
+  extra = 0
   readonly #countBy: CountBy
   readonly #each: boolean
   #size: number
@@ -99,10 +101,10 @@ export class Sink {
     if (lines > this.#lines || this.#isRefused) return false
     const isDropped = this.#mayDrop(bytes, start, end, base)
     const size = isDropped ? Math.min(LARGE, this.#size) : end - start
-    if (size > this.#size) return false
+    if (size + this.extra > this.#size) return false
     if (!this.#lease((isDropped ? 0 : size) + (this.#each ? RECORD_COST : 0))) return false
     if (counts) this.#lines -= lines
-    this.#size -= size
+    this.#size -= size + this.extra
     return true
   }
 

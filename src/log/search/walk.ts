@@ -174,7 +174,13 @@ export class LogWalk {
     return { ...chunk, scanner: null, isLast: head <= lo, wanted: () => this.#wantedAlone(chunk) }
   }
 
-  async #wantedAlone({ bytes, from, to, base }: Chunk): Promise<number[]> {
+  async #wantedAlone(chunk: Chunk): Promise<ArrayLike<number>> {
+    const { around, splitsRecord = false } = this.range
+    const ranges = await this.#testedAlone(chunk)
+    return around ? around.widen(chunk, ranges, splitsRecord ? 'end' : null) : ranges
+  }
+
+  async #testedAlone({ bytes, from, to, base }: Chunk): Promise<number[]> {
     const { filter, budget, splitsRecord = false } = this.range
     if (splitsRecord) return [from, to]
     const own = timeAt(bytes, from, to, filter)
@@ -218,7 +224,7 @@ export class LogWalk {
     if (this.#skipKnown()) return
     const { series, forward, lo, hi, budget } = this.range
     // The first chunk often has the answer; only a walk that continues reads ahead.
-    const readsAhead = this.#hasRead && budget.bytesLeft > this.#reader.largest
+    const readsAhead = this.#hasRead && budget.bytesLeft > this.#reader.largest && !this.#looksAround()
     const { from: base, bytes } = await this.#reader.chunk(this.at, this.#longer, readsAhead ? reach : 0)
     if (bytes.length === 0) {
       this.isComplete = true
@@ -235,6 +241,12 @@ export class LogWalk {
     if (!whole) return
     this.#spend(whole.to - whole.from)
     this.#rest = { ...whole, bytes, base, isLast }
+  }
+
+  /** Whether an archive is read beside the walk, too: it has one place at a time. */
+  #looksAround(): boolean {
+    const { around, series } = this.range
+    return around !== undefined && series.parts.some(({ compressed }) => compressed)
   }
 
   /** What takes the parts of an archive decides whether they count one by one. */
@@ -326,14 +338,17 @@ export class LogWalk {
   }
 
   async #wanted(chunk: Chunk, first: boolean, isLast: boolean): Promise<ArrayLike<number>> {
-    const { series, lo, hi, filter, budget } = this.range
+    const { series, lo, hi, filter, budget, around } = this.range
     const { base, from, to } = chunk
     const times = { earliest: Number.POSITIVE_INFINITY, latest: Number.NEGATIVE_INFINITY }
     const timed = this.#blocks ? { ...filter, times } : filter
     const ranges = await matchesInTurns(chunk, timed, budget, { first, scanner: this.#scanner })
     const isWhole = !isLast || hi === series.end
     if (isWhole && isEveryTimeSeen(filter)) this.#blocks?.set(base + from, { to: base + to, ...times })
-    return base + from < lo ? this.#withoutGiven(ranges, chunk) : ranges
+    const rest = base + from < lo ? await this.#withoutGiven(ranges, chunk) : ranges
+    return around
+      ? around.widen({ ...chunk, from: Math.max(from, lo - base) }, rest, first ? 'start' : null)
+      : rest
   }
 
   /**

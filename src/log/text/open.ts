@@ -18,6 +18,8 @@ export interface LogRequest {
   charset?: Charset | 'marked' | undefined
   /** A place to continue from, older or newer. */
   cursor: { place: Cursor; direction: 'before' | 'after' } | null
+  /** How many records around each wanted one are wanted, too. @default only those that are wanted */
+  context?: number | undefined
 }
 
 /** Whether the first records are wanted, of the log or after a cursor. Before a cursor, the last are, even with `first`. */
@@ -47,9 +49,10 @@ export interface OpenLog {
   isStart?: boolean
   /**
    * Set for a joined log, whose parts are objects: whether there are others before or after those that are open, and
-   * whether they may hold the requested period, because the dates in keys are not those of the records.
+   * whether they may hold the requested period, because the dates in keys are not those of the records. `beside` says
+   * whether there are others on the side of a cursor that is not read.
    */
-  beyond?: { older: boolean; newer: boolean; isSkewed: boolean }
+  beyond?: { older: boolean; newer: boolean; isSkewed: boolean; beside?: boolean }
   /** False if the order of several files is a guess; absent if there is only one. */
   certain?: boolean
   /** The address at which missing bytes end the log early; absent when nothing is missing. */

@@ -40,6 +40,10 @@ export interface View {
   pieces: Uint8Array[] | null
   /** Where each of them ends. */
   ends: number[]
+  /** With context, of each piece: how many records after a match it is, in the direction of the page; 0 for a match. */
+  distances?: number[]
+  /** Whether context may be missing that is beyond what is open. @default false */
+  isLacking?: boolean
   /** Nothing below this address was requested; minus infinity without a limit. */
   bottom: number
   /** Where the page before begins; null when there is none. */

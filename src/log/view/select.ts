@@ -2,9 +2,10 @@ import { type Budget, BudgetError } from '../../limits/budget.ts'
 import type { Lease } from '../../limits/memory-budget.ts'
 import { type LineFormat, PLAIN } from '../format/detect.ts'
 import { BYTES_AT_ONCE } from '../render/body.ts'
+import type { FoundAround } from '../search/context/page.ts'
 import { type Filter, filterOf, isExact } from '../search/filter.ts'
 import { type Found, findPage, type PageOptions } from '../search/page.ts'
-import type { WalkRange } from '../search/range.ts'
+import { SEPARATOR, type WalkRange } from '../search/range.ts'
 import { wholeBack } from '../search/records.ts'
 import { noMemory } from '../search/sink.ts'
 import { firstThatFit, lastThatFit } from '../search/span.ts'
@@ -29,6 +30,8 @@ interface ViewPlan extends Borders {
   hi: number
   /** Nothing below this address was requested; minus infinity without a limit. */
   bottom: number
+  /** Nothing above this one was. */
+  top: number
   /** Whether every record of [lo, hi) is wanted. */
   all: boolean
   notes: Note[]
@@ -66,7 +69,7 @@ async function planOf(session: Session, request: ViewRequest): Promise<ViewPlan>
   if (request.charset === 'marked' && series.isOdd) notes.push('encoding')
   if (timed || records) notes.push(...timeNotes(format, context.zone))
   const all = !selection.isSearch && isExact(since) && isExact(until)
-  return { context, log, request, budget, format, since, until, forward, lo, hi, bottom, all, notes }
+  return { context, log, request, budget, format, since, until, forward, lo, hi, bottom, top, all, notes }
 }
 
 const NO_BORDERS: Borders = { since: null, until: null }
@@ -151,7 +154,7 @@ async function search(plan: ViewPlan): Promise<View> {
   const { series } = plan.log
   const range = rangeOf(plan)
   const page = pageOf(plan, range)
-  const run = () => findPage(range, page)
+  const run = () => (request.context === undefined ? findPage(range, page) : contextPage(plan, range, page))
   // A page of all records costs no more than a tail, so it needs no search slot: 2,000 followers may join at once.
   const isCheap = plan.all && page.fit.size <= CHEAP
   const found = isCheap ? await run() : await runInSlot(context.scans, budget, run)
@@ -164,8 +167,28 @@ async function search(plan: ViewPlan): Promise<View> {
   const fields = request.selection.matcher?.fields
   if (pieces.length === 0 && fields && (await lacksFields(series, range.filter, fields)))
     notes.push('unknown-field')
-  return { ...baseOf(plan), from, to, pieces, ends, prev, next, memory }
+  return { ...baseOf(plan), ...aroundOf(found), from, to, pieces, ends, prev, next, memory }
 }
+
+/** The records that the filters want, with those around them. */
+async function contextPage(
+  { request, log, bottom, top, forward }: ViewPlan,
+  range: WalkRange,
+  page: PageOptions,
+): Promise<FoundAround> {
+  const { findAround } = await import('../search/context/page.ts')
+  const { older = false, newer = false, beside = false } = log.beyond ?? {}
+  const isAfter = request.cursor !== null
+  const beyond = {
+    older: isAfter && forward ? beside : older,
+    newer: isAfter && !forward ? beside : newer,
+  }
+  const separator = request.records ? 0 : SEPARATOR.length
+  return findAround(range, page, { count: request.context!, bottom, top, beyond, separator })
+}
+
+const aroundOf = (found: Found | FoundAround) =>
+  'distances' in found ? { distances: found.distances, isLacking: found.isLacking } : {}
 
 /** Where records are searched for. */
 function rangeOf(plan: ViewPlan): WalkRange {

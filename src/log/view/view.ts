@@ -98,7 +98,8 @@ async function pageIn(session: Session, request: ViewRequest) {
     const finished = await log.finish(view)
     // A search that was cut short relies on no size.
     if (opener.trustDeclaredSize && !finished.notes.includes('scan-budget')) await view.series.verifySizes()
-    return { view: finished, isLacking: await lacksPage(request, log.open, finished, context.zone) }
+    const isLacking = view.isLacking || (await lacksPage(request, log.open, finished, context.zone))
+    return { view: finished, isLacking }
   } catch (error) {
     view.memory?.release()
     throw error

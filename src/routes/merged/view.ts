@@ -36,7 +36,7 @@ export async function mergedView(request: Request, query: Query, route: MergedRo
   const cursor = cursorOf(query, cursorReader(query, sources))
   const page = await mergePage(
     sources,
-    { ...asked, cursor, unlisted: rest.unlisted, handedOn, cost: writer.cost },
+    { ...asked, cursor, unlisted: rest.unlisted, handedOn, cost: writer.cost, separator: writer.separator },
     request.signal,
   )
   const lacks = table && request.method === 'GET' && (await table.lacks(page.records.map(readable)))

@@ -1,3 +1,4 @@
+import { CONTEXT } from './context.ts'
 import { FLEET_PARAMETERS, LIST_PARAMETERS } from './fleet-table.ts'
 import type { Parameter } from './row.ts'
 import { TAIL_PARAMETERS } from './tail-table.ts'
@@ -122,6 +123,7 @@ export const PARAMETERS = [
       'At most the first N lines after `since`, after a cursor, or from the start of the log. Not together with `lines` or `download`, nor with `follow` of a single log.',
     example: '20',
   },
+  CONTEXT,
   {
     name: 'since',
     ...TIME,

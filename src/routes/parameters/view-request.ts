@@ -9,6 +9,7 @@ import { decodeCursor } from '../../log/text/cursor.ts'
 import type { ViewContext } from '../../log/view/context.ts'
 import type { ViewRequest } from '../../log/view/request.ts'
 import { idOf } from '../../observe/request-id.ts'
+import { checkContext } from './context.ts'
 import { instantOf, unexpected } from './meaning.ts'
 import type { Query } from './read.ts'
 import { defaultSize } from './tail-table.ts'
@@ -41,6 +42,7 @@ export async function readViewRequest(
     levels: levelsOf(query.level),
     matcher: await matcherOf(query),
   })
+  checkContext(query, selection.isSearch)
   const charset = charsetOf(query)
   // Records of several logs are put in order, so their text must be known.
   const isDecoded =
@@ -58,6 +60,7 @@ export async function readViewRequest(
     selection,
     charset: isDecoded ? charset : undefined,
     records,
+    context: query.context,
   }
   return { asked, clock: since?.clock === true || until?.clock === true }
 }

@@ -28,6 +28,8 @@ export function formatOf(request: Request, query: Query) {
   const format: Format = query.format ?? acceptedFormat(request) ?? 'text'
   if (format === 'csv' && query.follow)
     throw bad('format', 'is csv together with follow; a follow is text or ndjson, so give one of these')
+  if (format === 'csv' && query.context !== undefined)
+    throw bad('context', 'was given together with format=csv; take text or ndjson, or leave it out')
   if (format !== 'csv' && query.columns !== undefined)
     throw bad('columns', 'was given without format=csv; add that, or leave it out')
   return { format, common: { ...TEXT_HEADERS, 'Content-Type': TYPES[format] } }

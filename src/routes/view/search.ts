@@ -53,6 +53,7 @@ export async function queryView(request: Request, query: Query, route: QueryView
     view.memory?.release()
     return new Response(null, { headers })
   }
+  if (view.distances) return (await import('./context.ts')).contextOf(view, headers, format, { query, route })
   if (format === 'text') return textOf(view, headers, route.clock)
   const writer = table?.writer(view.format, route.zone) ?? (await ndjsonWriter(query, view, route.zone))
   const body =

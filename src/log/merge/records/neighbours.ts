@@ -16,6 +16,8 @@ export interface Searched {
   end: number
   /** Its own, in ms; NaN if it has none. */
   time: number
+  /** With context: how many records after a match it is. */
+  distance?: number | undefined
 }
 
 /** How many records are collected at either end of a search: the one in their middle can be placed. */
@@ -25,7 +27,7 @@ const SPARE = 4096
 
 /** The records of a page and others, oldest first. */
 export function searchedIn(
-  { pieces, ends, format }: View,
+  { pieces, ends, distances, format }: View,
   others: readonly Searched[],
   zone: Zone,
 ): Searched[] {
@@ -35,8 +37,9 @@ export function searchedIn(
     if (bytes.length === 0) continue
     const end = ends[i]!
     const time = format.time(bytes, 0, lineEnd(bytes, 0, bytes.length), zone)
-    records.push({ bytes, start: end - bytes.length, end, time })
+    records.push({ bytes, start: end - bytes.length, end, time, distance: distances?.[i] })
   }
+  if (distances) for (const other of others) if (other.in) other.distance = distances[ends.indexOf(other.end)]
   return others.length > 0 ? [...records, ...others].sort((a, b) => a.start - b.start) : records
 }
 
