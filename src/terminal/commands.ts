@@ -59,6 +59,12 @@ const FILTERS: Flag[] = [
     value: 'TEXT',
     help: 'Records whose message has this pattern, <*> for words that vary.',
   },
+  {
+    name: 'encoding',
+    value: 'NAME',
+    choices: ['utf-8', 'latin1', 'utf-16le', 'utf-16be'],
+    help: 'How the log is written, if it is not UTF-8.',
+  },
   { name: 'rotated', help: 'Include rotated and compressed files.' },
 ]
 
@@ -121,6 +127,12 @@ export const COMMANDS: readonly CommandInfo[] = [
       { name: 'invert-match', short: 'v', help: 'Print the records that do not match.' },
       { name: 'count', short: 'c', help: 'Print only the number of matching records.' },
       { name: 'files-with-matches', short: 'l', help: 'Print only the names of files with a match.' },
+      {
+        name: 'context',
+        short: 'C',
+        value: 'N',
+        help: 'Also print the N records before and after each match.',
+      },
       { name: 'max-count', short: 'm', value: 'N', help: 'Stop after N matching records in each file.' },
       { name: 'grep', value: 'TEXT', list: true, help: 'Records that also contain this text.' },
       ...READING,

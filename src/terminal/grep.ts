@@ -2,6 +2,7 @@ import type { LogQuery, LogRecord, Missing } from '../client.ts'
 import { type CommandLine, UsageError } from '../settings/usage.ts'
 import { filtersOf, numberOf, type Target, targetsOf } from './nodes/connect.ts'
 import { isPattern, namesLog, type Reading, readLogs } from './nodes/logs.ts'
+import { type Grouped, Groups } from './output/groups.ts'
 import { printLinks } from './output/link.ts'
 import { suggestFields } from './output/notes.ts'
 import type { Style } from './output/records.ts'
@@ -78,6 +79,9 @@ class Search {
   readonly #printer: Printer
   readonly #most: number
   readonly #only: 'count' | 'name' | null
+  /** How many records around each match are printed; null for the matches alone. */
+  readonly #context: number | null
+  readonly #isJson: boolean
   readonly #counts = new Map<string, number>()
   /** Whether counts have their log in front. */
   #isLabelled = false
@@ -86,6 +90,8 @@ class Search {
     this.#world = world
     this.#printer = new Printer(style, (name) => show`${name}:`)
     this.#only = given.flags.has('files-with-matches') ? 'name' : given.flags.has('count') ? 'count' : null
+    this.#context = contextOf(given)
+    this.#isJson = style.json
     this.#most = this.#only === 'name' ? 1 : numberOf(given, 'max-count', Number.POSITIVE_INFINITY)
   }
 
@@ -99,6 +105,7 @@ class Search {
     this.#isLabelled ||= isMerged || isAlone || target !== ''
     const named = isMerged ? [query.file].flat().filter((file) => !isPattern(file)) : [reading.title]
     if (query.node === undefined) for (const title of named) this.#add(singleLabel({ ...reading, title }), 0)
+    if (this.#context !== null && this.#only === null) return this.#runAround(reading, this.#context)
     // Records are counted: they are requested as JSON if one may have several lines.
     const records =
       this.#printer.needsRecords(reading) || this.#only !== null || this.#most !== Number.POSITIVE_INFINITY
@@ -117,6 +124,56 @@ class Search {
     }
     if (this.found === 0 && !this.unread) await suggestFields(client, query, this.#world)
     return missing
+  }
+
+  /** Searches logs page by page, with the records around each match. */
+  async #runAround(reading: Reading, count: number): Promise<Missing[]> {
+    const { client, query, isMerged, title } = reading
+    const { signal } = this.#world
+    const groups = new Groups(count)
+    const own = singleLabel(reading)
+    const missing = new Map<string, Missing>()
+    /** The logs of which enough was printed. */
+    const full = new Set<string>()
+    for (let after: string | undefined; ; ) {
+      const first = isMerged
+        ? MATCHES_AT_ONCE
+        : Math.min(MATCHES_AT_ONCE, this.#most - this.#counts.get(own)!)
+      const asked = { ...query, raw: true, context: count + 1, first, after }
+      const page = await withSpinner(this.#world, `searching ${title}`, () => client.lines(asked, { signal }))
+      if (page.notes.includes('unknown-parameter'))
+        throw new UsageError('Cannot use -C here: the node is older than this command.')
+      for (const each of page.missing) missing.set(each.name, each)
+      for (const line of page.content) {
+        const record = JSON.parse(line) as LogRecord
+        const label = isMerged ? mergedLabel(record, reading) : own
+        const isMatch = record.match !== false
+        if (full.has(label)) continue
+        if (isMatch && !this.#add(label, 1)) full.add(label)
+        else groups.add(label, line, isMatch)
+      }
+      const isEnough = !isMerged && this.#counts.get(own)! >= this.#most
+      const { next } = page
+      const isThrough = page.content.length === 0 && page.complete
+      const isEnd = isEnough || isThrough || next === null || next === after
+      await this.#writeGroups(groups.ready(isEnd), reading)
+      if (isEnd || this.unread) break
+      after = next
+    }
+    if (this.found === 0 && !this.unread) await suggestFields(client, query, this.#world)
+    return [...missing.values()]
+  }
+
+  /** Prints records, with a line between groups that do not touch. */
+  async #writeGroups(records: readonly Grouped[], reading: Reading): Promise<void> {
+    const { isMerged, isAlone, target } = reading
+    const isNamed = isMerged || isAlone || target !== ''
+    const lines = records.flatMap(({ label, line, isApart }) => {
+      const shown = this.#printer.print(line, reading, true)
+      const prefix = isNamed ? this.#printer.prefix(label) : show``
+      return isApart && !this.#isJson ? [show`${prefix}--`, shown] : [shown]
+    })
+    await this.#write(lines)
   }
 
   async sum(): Promise<void> {
@@ -140,6 +197,20 @@ class Search {
     this.#counts.set(label, count + records)
     return true
   }
+}
+
+/** How many matches one request asks for. */
+const MATCHES_AT_ONCE = 200
+/** One more record than is shown tells whether groups touch, and a node gives 100 on either side. */
+const MOST_CONTEXT = 99
+
+/** How many records around each match are wanted; null without the flag. */
+function contextOf(given: CommandLine): number | null {
+  if (!given.flags.has('context')) return null
+  const count = numberOf(given, 'context', 0)
+  if (count > MOST_CONTEXT)
+    throw new UsageError(`Cannot use --context "${count}": it must be at most ${MOST_CONTEXT}.`)
+  return count
 }
 
 const LONGEST_LINE = 256 * 1024 * 1024

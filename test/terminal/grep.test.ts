@@ -16,6 +16,7 @@ const NEW = ALL.slice(100)
 const TRACE = '2026-11-15 02:20:00.000\tERROR\ta.go:1\t[A]: panic in flush\ngoroutine 7:\n\tmain.flush()\n'
 const ODD = '2026-11-15 02:20:00.000\tERROR\ta.go:1\t[A]: \x1b]0;owned\x07 bell\n'
 const CRLF = '2026-11-15 02:20:00.000\tINFO\ta.go:1\t[A]: from windows\r\n'
+const GREETING = '2026-11-15 02:20:00.000\tINFO\ta.go:1\t[A]: Grüße\n'
 const matching = (lines: string[], what: RegExp) => lines.filter((text) => what.test(text)).join('')
 
 let node: Program
@@ -27,6 +28,7 @@ beforeAll(async () => {
   writeFileSync(join(logs, 'storage.log'), line(0) + line(2) + TRACE)
   writeFileSync(join(logs, 'odd.log'), ODD)
   writeFileSync(join(logs, 'crlf.log'), CRLF)
+  writeFileSync(join(logs, 'latin.log'), Buffer.from(GREETING, 'latin1'))
   node = await serve(['--port=0', '--logs', logs, '--timezone', 'UTC'])
 })
 afterAll(cleanUp)
@@ -119,6 +121,48 @@ describe('grep', () => {
     const three = NEW.filter((text) => text.includes('Timeout')).slice(0, 3)
     expect(await grep('-m', '3', 'Timeout', 'broker.log')).toEqual(found(three.join('')))
     expect(await grep('-c', '-m3', 'Timeout', 'broker.log')).toEqual(found('3\n'))
+  })
+
+  it('-C prints the records around each match, each once, with a line between groups', async () => {
+    const around = (count: number, isMatch: (i: number) => boolean) => {
+      const groups: number[][] = []
+      for (const i of NEW.keys()) {
+        if (
+          !NEW.slice(Math.max(0, i - count), i + count + 1).some((_, n) =>
+            isMatch(Math.max(0, i - count) + n),
+          )
+        )
+          continue
+        if (groups.at(-1)?.at(-1) === i - 1) groups.at(-1)!.push(i)
+        else groups.push([i])
+      }
+      return groups.map((group) => group.map((i) => NEW[i]).join('')).join('--\n')
+    }
+    const tenth = (i: number) => i % 10 === 0
+    for (const count of [0, 1, 4, 5, 9])
+      expect(await grep('-C', `${count}`, 'Timeout', 'broker.log')).toEqual(found(around(count, tenth)))
+    const two = (i: number) => i === 0 || i === 10
+    expect(await grep('-C3', '-m2', 'Timeout', 'broker.log')).toEqual(found(around(3, two)))
+    const json = await grep('-C1', '-m1', '--json', 'sync 200 ', 'broker.log')
+    expect(
+      json.out
+        .trimEnd()
+        .split('\n')
+        .map((text) => JSON.parse(text).match),
+    ).toEqual([false, undefined, false])
+    const named = await grep('-C1', '-E', 'sync (120|140) ', 'broker.log', 'storage.log')
+    const lines = [119, 120, 121, null, 139, 140, 141].map((i) => (i === null ? '--\n' : ALL[i]))
+    expect(named).toEqual(found(lines.map((text) => `broker.log:${text}`).join('')))
+    expect(await grep('-C1', '-c', 'Timeout', 'broker.log')).toEqual(found('30\n'))
+    expect(await grep('-C1', 'no such words', 'broker.log')).toEqual({ code: 1, out: '', err: '' })
+    expect(await grep('-C', '100', 'Timeout', 'broker.log')).toMatchObject({ code: 2, out: '' })
+  })
+
+  it('--encoding says how a log is written', async () => {
+    const query = ['Grüße', 'latin.log']
+    expect(await grep(...query)).toMatchObject({ code: 1 })
+    expect(await grep(...query, '--encoding', 'latin1')).toEqual(found(GREETING))
+    expect(await grep(...query, '--encoding', 'ebcdic')).toMatchObject({ code: 2, out: '' })
   })
 
   it('counts records, not lines', async () => {

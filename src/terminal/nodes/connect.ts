@@ -79,6 +79,8 @@ export function filtersOf(given: CommandLine): Omit<LogQuery, 'file'> {
     notregex: given.flags.get('not-regex'),
     where: given.flags.get('where'),
     pattern: one('pattern'),
+    // One of the words that the flag takes.
+    encoding: one('encoding') as LogQuery['encoding'],
     rotated: given.flags.has('rotated') || undefined,
   }
 }

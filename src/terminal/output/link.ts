@@ -19,14 +19,15 @@ export async function printLinks(linked: Linked, world: World, isFollowed = fals
     throw new UsageError(
       'Cannot use --pattern with --link: the page has no such filter; use --grep or --regex.',
     )
-  const { since, until, level, q, regex, not, notregex, where, rotated } = filters
+  const { since, until, level, q, regex, not, notregex, where, encoding, rotated } = filters
   const params = new URLSearchParams()
   const add = (name: string, values: string | readonly string[] | undefined) => {
     for (const value of [values ?? []].flat()) params.append(name, value)
   }
   add('file', files)
   add('node', node)
-  for (const [name, values] of Object.entries({ q, regex, not, notregex, where, level })) add(name, values)
+  for (const [name, values] of Object.entries({ q, regex, not, notregex, where, level, encoding }))
+    add(name, values)
   add('since', since && atLast(since))
   add('until', until && atLast(until))
   if (rotated) add('rotated', 'true')
