@@ -254,7 +254,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['index.ts', ['index.ts']],
   [
     'terminal/output',
-    ['link.ts', 'notes.ts', 'paint.ts', 'records.ts', 'shown.ts', 'spinner.ts', 'world.ts'],
+    ['groups.ts', 'link.ts', 'notes.ts', 'paint.ts', 'records.ts', 'shown.ts', 'spinner.ts', 'world.ts'],
   ],
   ['mcp/text', ['answer.ts', 'records.ts']],
   ['mcp/arguments.ts', ['arguments.ts']],

@@ -1,6 +1,7 @@
 import type { Budget } from '../../limits/budget.ts'
 import { type Scanner, takeScanner } from '../scanner/scanner.ts'
 import type { Series } from '../text/series.ts'
+import type { TimeSpan } from '../text/text.ts'
 import { type Chunk, type Filter, usesScanner } from './filter.ts'
 import { type Reading, remoteChunk, SLACK } from './reading.ts'
 
@@ -69,4 +70,19 @@ export function scannerFor(range: WalkRange, largest: number): Scanner | null {
   const { forward, filter, reading, stretch = Number.POSITIVE_INFINITY, isShort = false } = range
   if (isShort || stretch <= SHORT_STRETCH || (forward && !usesScanner(filter))) return null
   return takeScanner(largest + SLACK, reading.sharedMemory)
+}
+
+/** Whether no record of a block that begins at `from` has a wanted time. */
+export function isOutside(
+  from: number,
+  { to, earliest, latest }: { to: number } & TimeSpan,
+  { since, until }: Filter,
+): boolean {
+  if (since && to <= since.below && latest < since.at) return true
+  return until !== null && from >= until.from && earliest >= until.at
+}
+
+/** Whether a search examines the time of every record, not only of those that may hold a text or a level. */
+export function isEveryTimeSeen({ since, until, selection }: Filter): boolean {
+  return (since !== null || until !== null) && !selection.isSearch
 }

@@ -4,10 +4,10 @@ import { lastStart, lineEnd, nextStart } from '../format/lines.ts'
 import type { Scanner } from '../scanner/scanner.ts'
 import { characterStart, isHole } from '../text/bytes.ts'
 import { lastTime } from '../text/format.ts'
-import type { KnownBlocks, TimeSpan } from '../text/text.ts'
-import { type Chunk, type Filter, isWantedAlone, timeAt } from './filter.ts'
+import type { KnownBlocks } from '../text/text.ts'
+import { type Chunk, isWantedAlone, timeAt } from './filter.ts'
 import { hasMatch, matchesInTurns } from './in-turns.ts'
-import { scannerFor, sizesOf, type WalkRange } from './range.ts'
+import { isEveryTimeSeen, isOutside, scannerFor, sizesOf, type WalkRange } from './range.ts'
 import { ReadAhead } from './read-ahead.ts'
 import { MAX_RECORD, recordBefore, timeBefore } from './records.ts'
 
@@ -384,19 +384,4 @@ export class LogWalk {
 function endOfPiece(bytes: Uint8Array): number {
   const lf = bytes.lastIndexOf(10)
   return lf < 0 ? bytes.length : lf
-}
-
-/** Whether no record of a block that begins at `from` has a wanted time. */
-function isOutside(
-  from: number,
-  { to, earliest, latest }: { to: number } & TimeSpan,
-  { since, until }: Filter,
-): boolean {
-  if (since && to <= since.below && latest < since.at) return true
-  return until !== null && from >= until.from && earliest >= until.at
-}
-
-/** Whether a search examines the time of every record, not only of those that may hold a text or a level. */
-function isEveryTimeSeen({ since, until, selection }: Filter): boolean {
-  return (since !== null || until !== null) && !selection.isSearch
 }
