@@ -8,6 +8,4 @@ export const KNOWN = {
    * the records agree with it, though the times of change do not: seed 296.
    */
   noSteppedRising: true,
-  /** The page before the second one of a timeline in a home may have fewer records than the first: seed 2077400249. */
-  noTurnedHomes: true,
 }

@@ -1,6 +1,5 @@
 import { agree, KINDS } from '../agree/agree.ts'
 import { ask, drawQuery } from '../ask.ts'
-import { KNOWN } from '../known.ts'
 import { inHome, Reference } from '../reference.ts'
 import { livesIn } from '../ship/lives.ts'
 import { HOME, shippingOf } from '../ship/shipping.ts'
@@ -23,7 +22,6 @@ export const home: Rule = {
     const node = serviceOf(world)
     for (let i = 1; i <= COMPARED; i++) {
       const kind = random.pick(Object.keys(KINDS))
-      if (KNOWN.noTurnedHomes && kind === 'merged-turned') continue
       const asked = { kind, query: drawQuery(random.split(i)), lines: random.small(1, 40) }
       await agree(world, node, { who: `home ${i}`, log: random.pick(world.logs), ...asked })
     }
