@@ -209,6 +209,62 @@ test.each(WRAPPED)(
   },
 )
 
+const inDocker = (line: string) =>
+  `{"log":${JSON.stringify(`${line}\n`)},"stream":"stdout","time":"2026-11-15T02:10:00.123456789Z"}`
+
+test("property: a text in Docker's JSON is found by its marks wherever reading every record finds it", () => {
+  const format = detectFormat(
+    encoder.encode(`${inDocker('2026-11-15 02:10:00.123 INFO started')}\n`.repeat(3)),
+  )
+  const part = fc.constantFrom(
+    '"',
+    '\\',
+    '\n',
+    '\t',
+    '\r',
+    'n',
+    'e',
+    'a',
+    ':',
+    'é',
+    '\ufffd',
+    '！',
+    '{',
+    '/',
+    '\x01',
+    'log',
+  )
+  const text = fc.array(part, { minLength: 1, maxLength: 6 }).map((parts) => parts.join(''))
+  const line = fc
+    .tuple(
+      text,
+      text,
+      fc.constantFrom(inDocker, inDocker, inDocker, (one: string) => one.replaceAll('\n', ' ')),
+      fc.boolean(),
+    )
+    .map(([one, other, wrap, isRecord]) =>
+      wrap(`${isRecord ? '2026-11-15 02:10:00.123 ERROR ' : ''}${one}${other}`),
+    )
+  fc.assert(
+    fc.property(
+      fc.array(line, { minLength: 1, maxLength: 12 }),
+      fc.oneof(text, fc.constantFrom('"e"', 'a"', '"a', '\\"', 'e\ta', '":"')),
+      fc.option(fc.tuple(fc.nat(), fc.constantFrom(0xff, 0xc3, 0x22, 0x5c)), { nil: null }),
+      (lines, wanted, broken) => {
+        const bytes = encoder.encode(`${lines.join('\n')}\n`)
+        if (broken) bytes[broken[0] % bytes.length] = broken[1]
+        const matcher = textMatcher(wanted)
+        const selection = selectionOf({ matcher })
+        const [plain, fast] = bothWays({ format, zone: UTC, selection, since: null, until: null }, bytes)
+        expect(fast).toEqual(plain)
+        const [read, found] = bothWays(ofLevel(format, 3), bytes)
+        expect(found).toEqual(read)
+      },
+    ),
+    { numRuns: 500 },
+  )
+})
+
 test('every way to write a level in JSON has a mark', () => {
   const bytes = encoder.encode('{"time":"2026-11-15T02:10:00Z","level":"info","msg":"x"}\n'.repeat(3))
   const format = detectFormat(bytes)
@@ -237,6 +293,14 @@ test('every way to write a level in JSON has a mark', () => {
     all[level] = new Marks(format.marks!(level)!)
     return all
   }, [])
+  const docker = detectFormat(
+    encoder.encode(`${inDocker('{"time":"2026-11-15T02:10:00Z","level":"info","msg":"x"}')}\n`.repeat(3)),
+  )
+  expect(docker.name).toBe('docker, json')
+  const wrapped = [2, 3, 4].reduce<Marks[]>((all, level) => {
+    all[level] = new Marks(docker.marks!(level)!)
+    return all
+  }, [])
   for (const [key, role] of ROLES)
     for (const value of role === 'level' ? values : [])
       for (const colon of [':', ': ', ' : ', ':\t', ':  ']) {
@@ -251,6 +315,11 @@ test('every way to write a level in JSON has a mark', () => {
             if (level < wanted) continue
             const isMarked = line.some((_, at) => marks[wanted]!.lastByte(line, at, line.length) >= 0)
             if (!isMarked) expect(`${member} ${wanted}`).toBe('marked')
+            const whole = encoder.encode(inDocker(new TextDecoder().decode(line)))
+            const isMarkedThere = whole.some(
+              (_, at) => wrapped[wanted]!.lastByte(whole, at, whole.length) >= 0,
+            )
+            if (!isMarkedThere) expect(`${member} ${wanted} in Docker's`).toBe('marked')
           }
         }
       }

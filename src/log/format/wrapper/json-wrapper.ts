@@ -2,6 +2,7 @@ import { findKey, type IsWanted } from '../json/member.ts'
 import { timeOf } from '../json/values.ts'
 import { charactersEnd } from '../read/words.ts'
 import type { Piece } from '../shape.ts'
+import { escapedMarks } from './escaped-marks.ts'
 import type { Wrapped, Wrapper } from './wrapped.ts'
 
 const line: Wrapped = { bytes: new Uint8Array(0), from: 0, to: 0, partial: false, timeFrom: 0, timeTo: 0 }
@@ -46,8 +47,10 @@ function jsonWrapper(name: string, times: readonly string[], ended: boolean): Wr
     ...(ended && { shape: dockerPieces }),
     isPartial: (bytes, from, to) => find(bytes, from, to) && isPartial(bytes),
     marks(inner) {
-      const own = inner.map(escapedMark)
-      return own.every((mark) => mark !== null) ? [...own, ...ESCAPES, ...(ended ? UNENDED : [])] : null
+      const own = inner.map(escapedMarks)
+      return own.every((marks) => marks !== null)
+        ? [...own.flat(), ...ESCAPES, ...(ended ? UNENDED : [])]
+        : null
     },
     time: timeOf,
   }
@@ -78,24 +81,6 @@ function isFollowedByStream(bytes: Uint8Array, quote: number): boolean {
 const ESCAPES = [/\\u/, /\\\//]
 /** What is in lines that the next one continues, because they do not end in `\n`: a text may be in two of them. */
 const UNENDED = [/[^n]","stream":"/, /[^\\].","stream":"/, /\\\\n","stream":"/]
-
-const ITEM = /(?:\[(?:[^\]\\]|\\.)+\]|\\x[\da-f]{2}|\\?[\s\S])\??/gi
-/** Characters that JSON always escapes, and those that replace broken UTF-8. */
-const ALTERED = [...'"\\\xef\xbf\xbd', ...Array.from({ length: 32 }, (_, code) => String.fromCharCode(code))]
-
-/** The longest part of a mark that is spelled in JSON as it is; null if there is none. */
-function escapedMark({ source, flags }: RegExp): RegExp | null {
-  const parts = ['']
-  for (const [item] of source.replace(/^\\n/, '').matchAll(ITEM)) {
-    const isAltered = ALTERED.some((char) => new RegExp(`^(?:${item})$`, flags).test(char))
-    if (isAltered) parts.push('')
-    else parts.push(parts.pop()! + item)
-  }
-  // What follows a line break follows a quote or an escaped line break, or is in a line that is not wrapped.
-  const first = source.startsWith('\\n') && parts[0] !== '' ? `["n\\n]${parts[0]}` : parts[0]!
-  const longest = parts.slice(1).reduce((best, part) => (part.length > best.length ? part : best), first)
-  return longest === '' ? null : new RegExp(longest, flags)
-}
 
 /** Whether an odd number of backslashes precedes `at`. */
 function isEscaped(bytes: Uint8Array, from: number, at: number): boolean {
