@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { type BrowserPage, seriousFindings, told } from './browser.ts'
+import { type BrowserPage, seriousFindings, settled, told } from './browser.ts'
 import { line, stamp } from './logs.ts'
 import { describePage } from './stage.ts'
 
@@ -215,6 +215,7 @@ describePage(
       await page.reload()
       await page.locator('.row').first().waitFor()
       expect(await page.locator('.row .g').first().isVisible()).toBe(false)
+      await settled(page)
       writeFileSync(join(stage.logs, 'wide.log'), line(1, 'INFO', 'wide '.repeat(400)))
       await page.goto(`${stage.node.url}/#file=wide.log`)
       await row(page, 'wide wide').waitFor()

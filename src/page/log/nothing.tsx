@@ -99,7 +99,11 @@ function Misspelt({ log: { look, client, acts, ready } }: { log: Log }) {
     if (near === null) return null
     const meant: Term = { kind: 'where', value: term.value.replace(field, () => near) }
     return (
-      <Button key={field} onClick={() => acts.apply({ terms: look.terms.toSpliced(index, 1, meant) })}>
+      <Button
+        key={field}
+        class="primary"
+        onClick={() => acts.apply({ terms: look.terms.toSpliced(index, 1, meant) })}
+      >
         Did you mean {termText(meant)}?
       </Button>
     )
