@@ -45,16 +45,17 @@ function resourcesOf({ context, ...options }: LogResourceOptions) {
     maxSize: options.maxSize,
     queryView: async (request: Request, query: Query) => (await queryRoutes()).view(request, query),
   }
-  /** Answers about one log; a misspelt name is answered with the nearest one. */
+  /** A misspelt name of one log is answered with the nearest one. */
+  const suggesting = (answer: Promise<Response>, request: Request, query: Query) =>
+    answer.catch(async (error) => {
+      if (!isUnknownFile(error) || query.files) throw error
+      const { entries } = await files.list(request.signal).catch(() => ({ entries: [] }))
+      throw noSuchFile(query.file!, entries)
+    })
   const named = (handler: Handler): Handler => {
     return (request, query) => {
       const answer = handler(request, query)
-      if (!(answer instanceof Promise)) return answer
-      return answer.catch(async (error) => {
-        if (!isUnknownFile(error) || query.files) throw error
-        const { entries } = await files.list(request.signal).catch(() => ({ entries: [] }))
-        throw noSuchFile(query.file!, entries)
-      })
+      return answer instanceof Promise ? suggesting(answer, request, query) : answer
     }
   }
   const handlers = {
@@ -70,6 +71,6 @@ function resourcesOf({ context, ...options }: LogResourceOptions) {
   return {
     ...handlers,
     compare: async (request: Request, query: Query, config: CompareRoute['config']) =>
-      (await queryRoutes()).compare(request, query, config),
+      suggesting((await queryRoutes()).compare(request, query, config), request, query),
   }
 }

@@ -34,6 +34,9 @@ describe('a misspelt log', () => {
     'histogram?file=brokr.log',
     'fields?file=brokr.log',
     'groups?file=brokr.log&by=level',
+    'compare?file=brokr.log&since=1h',
+    'compare?file=brokr.log&file=nothing-like-it&since=1h',
+    'incident?file=brokr.log&since=1h',
     'download?file=brokr.log',
   ])('%s gets the nearest one', async (query) => {
     expect(await detailOf(`/api/v1/log/${query}`)).toEqual(MEANT)

@@ -1,8 +1,11 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../../src/app.ts'
+import { createFleet } from '../../../src/fleet/fleet.ts'
+import type { PeerOptions } from '../../../src/fleet/peer.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { shippedBucket } from '../../join/bucket.ts'
+import { NODE_JSON } from '../../support/node.ts'
 
 const line = (second: number, text: string, level = 'INFO') =>
   `2026-11-16 02:41:${String(second).padStart(2, '0')}.000\t${level}\ta.go:1\t[A]: ${text}\n`
@@ -142,8 +145,44 @@ describe('context', () => {
       const prev = /<(\?[^>]*)>; rel="prev"/.exec(response.headers.get('Link') ?? '')?.[1]
       path = prev ? `/api/v1/log/view${prev}` : null
     }
+    let all = ''
+    for (let path = start.replace('lines=', 'first='); ; ) {
+      const { response, body } = await bucket.ask(path)
+      all += body
+      if (body === '') break
+      path = `/api/v1/log/view${/<(\?[^>]*)>; rel="next"/.exec(response.headers.get('Link') ?? '')![1]}`
+    }
     bucket.server.close()
+    expect(all.replaceAll('--\n', '').trimEnd().split('\n')).toEqual(expected)
     expect(pages.join('').replaceAll('--\n', '').trimEnd().split('\n')).toEqual(expected)
+  })
+
+  it('is the same on a fleet, of peers and of a bucket', async () => {
+    const options = { config: '', onError() {} }
+    const text = LINES.join('')
+    const peer = (id: string, files: Record<string, string>) => {
+      const app = createApp({ ...options, logs: memoryStore(files) })
+      const fetch: PeerOptions['fetch'] = async (url, { connectMillis: _, ...init }) =>
+        app.fetch(new Request(url, init))
+      return { id, url: `http://${id}.example`, fetch }
+    }
+    const peers = [peer('db-1', { 'a.log': text }), peer('db-2', { 'a.log': line(6, 'other') })]
+    const homes = memoryStore({
+      'db-1/node.json': NODE_JSON,
+      'db-1/logs/a.log': text,
+      'db-2/node.json': NODE_JSON,
+      'db-2/logs/a.log': line(6, 'other'),
+    })
+    const named = (text: string) => text.replace(/^/gm, 'db-1/a.log\t').replace(/db-1\/a\.log\t$/, '')
+    for (const fleet of [createFleet({ peers, onError() {} }), createFleet({ store: homes })]) {
+      const ask = async (path: string) => (await fleet.request(path)).text()
+      expect(await ask('/api/v1/log/view?node=*&file=a.log&level=error&context=1')).toBe(
+        `${named(some(3, 4, 5, 6, 7))}db-1/a.log\t--\n${named(some(14, 15, 16))}`,
+      )
+      expect(await ask('/nodes/db-1/api/v1/log/view?file=a.log&level=error&context=1&lines=1')).toBe(
+        some(14, 15, 16),
+      )
+    }
   })
 
   it('says what to do where it cannot be', async () => {
