@@ -136,10 +136,14 @@ export class Around implements Surroundings {
   ): RecordSpan[] {
     if (this.#inPeriod?.chunk !== chunk) this.#inPeriod = { chunk, ranges: matches(chunk, this.#period!) }
     const { ranges } = this.#inPeriod
-    const all: RecordSpan[] = []
-    for (let i = 0; i < ranges.length; i += 2)
-      if (ranges[i]! >= from && ranges[i + 1]! <= to) all.push([ranges[i]!, ranges[i + 1]!])
-    return which === 'after' ? all.slice(0, count) : all.reverse().slice(0, count)
+    const found: RecordSpan[] = []
+    const step = which === 'after' ? 2 : -2
+    // The first record that starts at the beginning or after it, or the one before the first that starts at the end.
+    for (let i = which === 'after' ? firstFrom(ranges, from) : firstFrom(ranges, to) - 2; ; i += step) {
+      const [start = -1, end = -1] = [ranges[i], ranges[i + 1]]
+      if (found.length >= count || start < from || end > to) return found
+      found.push([start, end])
+    }
   }
 
   /** Keeps what the next part, on either side, needs to know. */
@@ -197,7 +201,6 @@ export class Around implements Surroundings {
     const { series, filter, bottom, top, beyond } = this.#options
     const { format } = filter
     for (let length = FIRST_LOOK; ; length *= 4) {
-      const isFar = length >= MAX_RECORD
       const start =
         side === 'after' ? address : await series.addresses.floor(Math.max(bottom, address - length))
       const end = side === 'after' ? Math.min(top, address + length) : address
@@ -213,7 +216,7 @@ export class Around implements Surroundings {
         if (isOpen) this.isLacking = true
         return null
       }
-      if (isFar || length > REACH) return null
+      if (length > REACH) return null
     }
   }
 
@@ -297,6 +300,17 @@ class Widened {
       this.distances.push(AHEAD)
     }
   }
+}
+
+/** Which of the pairs of start and end is the first that starts at a place or after it. */
+function firstFrom(ranges: ArrayLike<number>, at: number): number {
+  let low = 0
+  for (let high = ranges.length / 2; low < high; ) {
+    const middle = (low + high) >> 1
+    if (ranges[2 * middle]! < at) low = middle + 1
+    else high = middle
+  }
+  return 2 * low
 }
 
 /** Where the last record of bytes[from, to) begins that may go on after that; -1 if that is the only one. */
