@@ -16,7 +16,7 @@ const REPLACING = [0xef, 0xbf, 0xbd]
 const WIDE = Array.from({ length: 128 }, (_, i) => 128 + i)
 
 /** One place of a mark: the bytes that fit. */
-interface Item {
+interface MarkPlace {
   source: string
   isOptional: boolean
   bytes: ReadonlySet<number>
@@ -48,7 +48,7 @@ const ESCAPED_BREAK = '\\\\n'
 const STARTS = ['\\n', 'log":"', ESCAPED_BREAK]
 const ODD_STARTS = [/log"[^:]/, /log":[^"]/]
 
-function spelled(items: readonly Item[], start: string, flags: string): RegExp[] {
+function spelled(items: readonly MarkPlace[], start: string, flags: string): RegExp[] {
   let spellings = [start]
   for (let i = 0; i < items.length; i++) {
     const own = spellingsOf(items, i, start)
@@ -60,7 +60,7 @@ function spelled(items: readonly Item[], start: string, flags: string): RegExp[]
 /** The bytes of places that occurred: marks are asked for with every chunk of a log. */
 const known = new BoundedMap<string, ReadonlySet<number>>(1000)
 
-function itemOf(source: string, flags: string, isOptional: boolean): Item {
+function itemOf(source: string, flags: string, isOptional: boolean): MarkPlace {
   const bytes = known.use(`${source} ${flags}`, () => {
     const pattern = new RegExp(`^${source}$`, `${flags}s`)
     const all = Array.from({ length: 256 }, (_, byte) => byte)
@@ -70,7 +70,7 @@ function itemOf(source: string, flags: string, isOptional: boolean): Item {
 }
 
 /** Whether bytes that replace broken UTF-8, of which the file has others, make no difference. */
-function isSure(items: readonly Item[]): boolean {
+function isSure(items: readonly MarkPlace[]): boolean {
   const replacing = items.filter(isReplacing)
   return replacing.every((item) => {
     const isEdge = item === items[0] || item === items.at(-1)
@@ -79,10 +79,10 @@ function isSure(items: readonly Item[]): boolean {
   })
 }
 
-const isReplacing = ({ bytes }: Item) => REPLACING.some((byte) => bytes.has(byte))
+const isReplacing = ({ bytes }: MarkPlace) => REPLACING.some((byte) => bytes.has(byte))
 
 /** How one place of a mark is spelled; the first one follows `start`. */
-function spellingsOf(items: readonly Item[], i: number, start: string): string[] {
+function spellingsOf(items: readonly MarkPlace[], i: number, start: string): string[] {
   const { source, isOptional, bytes } = items[i]!
   const letters = lettersOf(items[i]!)
   if (letters.size === 0) return [isOptional ? `${source}?` : source]
@@ -102,17 +102,17 @@ function spellingsOf(items: readonly Item[], i: number, start: string): string[]
 }
 
 /** What follows the backslash where bytes of a place are escaped. */
-const lettersOf = ({ bytes }: Item) =>
+const lettersOf = ({ bytes }: MarkPlace) =>
   new Set([...LETTERS].filter(([byte]) => bytes.has(byte)).map(([, letter]) => letter))
 
-const isLeftOut = ({ isOptional }: Item) => isOptional
+const isLeftOut = ({ isOptional }: MarkPlace) => isOptional
 
 function classOf(bytes: ReadonlySet<number>): string {
   return `[${[...bytes].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('')}]`
 }
 
 /** The longest part of a mark that is spelled in JSON as it is; null if there is none. */
-function longestPart(items: readonly Item[], flags: string): RegExp[] | null {
+function longestPart(items: readonly MarkPlace[], flags: string): RegExp[] | null {
   const parts = ['']
   for (const item of items) {
     const isAltered = isReplacing(item) || [...item.bytes].some((byte) => byte < 0x20 || LETTERS.has(byte))
