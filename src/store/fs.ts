@@ -4,7 +4,7 @@ import { isCrowded } from '../limits/slice-memory.ts'
 import { withFastReads } from './fast.ts'
 import { Directory, type Located } from './fs/directory.ts'
 import { instant, SLICE, toEntry, toStoreError } from './fs/file.ts'
-import { Lister } from './fs/list.ts'
+import { atOneMoment, Lister } from './fs/list.ts'
 import { readIntoBuffer, readShort } from './fs/range.ts'
 import { readSliced } from './fs/slices.ts'
 import { Tails } from './fs/tails.ts'
@@ -76,8 +76,7 @@ export function fsStore(path: string, { nested = false, linkDepth }: FsOptions =
   }
 
   return withFastReads(store, {
-    listAll: (prefix, most) =>
-      nested ? gather(walk(directory, prefix, { limit: most })) : lister.list(prefix, most),
+    listAll: (prefix, most) => (nested ? nestedFiles(directory, prefix, most) : lister.list(prefix, most)),
     // A folder's times do not change with the folders inside it.
     revision: () => (nested ? null : revisionOf(path)),
     keptTail(key, suffix, isKnown) {
@@ -144,6 +143,14 @@ function revisionOf(path: string): string | null {
   } catch {
     return null
   }
+}
+
+/** With a prefix, the files of its folder at one moment: they may be rotated meanwhile. */
+function nestedFiles(directory: Directory, prefix: string, limit: number): Promise<Entry[]> {
+  const pass = () => gather(walk(directory, prefix, { limit }))
+  const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1)
+  if (prefix === '' || !(folder === '' || directory.isKey(folder.slice(0, -1)))) return pass()
+  return atOneMoment(directory.pathOf(folder), pass)
 }
 
 async function gather(entries: AsyncIterable<Entry>): Promise<Entry[]> {

@@ -60,22 +60,11 @@ export class Lister {
     return now.map(({ entry }) => entry)
   }
 
-  /**
-   * The files of a prefix at one moment. Names and files are read one after the other, and a rotation in between would
-   * hide a file that moved from one name to another. So a pass counts if the directory was unchanged since before it began,
-   * or if two passes saw the same files under the same names.
-   */
-  async #family(prefix: string): Promise<Entry[]> {
-    let before: string | null = null
-    for (let looks = 1; ; looks++) {
-      const rested = restedSince(this.#directory.path)
+  #family(prefix: string): Promise<Entry[]> {
+    return atOneMoment(this.#directory.path, async () => {
       const names = (await this.#names()).filter((name) => name.startsWith(prefix))
-      const seen = await this.#merge(names, [], [])
-      const isCertain = rested !== null && rested === restedSince(this.#directory.path)
-      const now = seen.map(({ entry: { key, id } }) => `${id} ${key}`).join('/')
-      if (isCertain || before === now || looks >= MAX_LOOKS) return seen.map(({ entry }) => entry)
-      before = now
-    }
+      return (await this.#merge(names, [], [])).map(({ entry }) => entry)
+    })
   }
 
   /** The last list's files as they are now; null for files that are gone. */
@@ -114,6 +103,23 @@ export class Lister {
       if (seen !== null) merged.push(seen)
     }
     return merged
+  }
+}
+
+/**
+ * The files that a pass through a folder finds, at one moment. Names and files are read one after the other, and a
+ * rotation in between would hide a file that moved from one name to another. So a pass counts if the folder was unchanged
+ * since before it began, or if two passes saw the same files under the same names.
+ */
+export async function atOneMoment(folder: string, pass: () => Promise<Entry[]>): Promise<Entry[]> {
+  let before: string | null = null
+  for (let looks = 1; ; looks++) {
+    const rested = restedSince(folder)
+    const entries = await pass()
+    const isCertain = rested !== null && rested === restedSince(folder)
+    const now = entries.map(({ key, id }) => `${id} ${key}`).join('/')
+    if (isCertain || before === now || looks >= MAX_LOOKS) return entries
+    before = now
   }
 }
 

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { fastReads } from '../../../src/store/fast.ts'
 import { Directory } from '../../../src/store/fs/directory.ts'
 import { fsStore } from '../../../src/store/fs.ts'
 import type { Store } from '../../../src/store/store.ts'
@@ -79,6 +80,26 @@ describe('fsStore with nested folders', () => {
     })
     expect(await store.read('a/one.log')).toBeNull()
     spy.mockRestore()
+  })
+
+  it('lists all files of a log that is rotated after their names were read', async () => {
+    const at = (name: string) => join(directory, 'a', name)
+    writeFileSync(at('r.log'), 'new')
+    writeFileSync(at('r.log.1'), 'old')
+    const look = Directory.prototype.look
+    const spy = vi.spyOn(Directory.prototype, 'look').mockImplementationOnce(function (this: Directory, key) {
+      renameSync(at('r.log.1'), at('r.log.2'))
+      renameSync(at('r.log'), at('r.log.1'))
+      writeFileSync(at('r.log'), 'newest')
+      return look.call(this, key)
+    })
+    const found = await fastReads(store)!.listAll('a/r', Number.POSITIVE_INFINITY)
+    spy.mockRestore()
+    expect(found.map(({ key, size }) => [key, size])).toEqual([
+      ['a/r.log', 6],
+      ['a/r.log.1', 3],
+      ['a/r.log.2', 3],
+    ])
   })
 
   it('leaves a folder alone that a flat store does not see', async () => {
