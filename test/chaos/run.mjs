@@ -92,6 +92,7 @@ ${END}`
 
 function rowOf(row) {
   if (typeof row === 'string') return row
-  const { name, tried, count, figure, promised = '', held } = row
-  return `| ${name} | ${tried} | ${count} | ${figure} | ${promised} | ${held ? 'yes' : '**no**'} |`
+  const { name, tried, count, figure, promised, waited, held } = row
+  const beside = promised ? `${promised}; ${Math.round(waited)} ms were measured` : ''
+  return `| ${name} | ${tried} | ${count} | ${figure} | ${beside} | ${held ? 'yes' : '**no**'} |`
 }
