@@ -1,8 +1,11 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/limits/clock.ts'
 import { all, codeOf, textOf } from '../../src/store/contract/assert.ts'
+import { PeerWire } from '../../src/store/peer/wire.ts'
 import { type PeerStoreOptions, peerStore } from '../../src/store/peer.ts'
+import { AttemptTimer } from '../../src/store/remote/retry.ts'
 
 const servers: Server[] = []
 afterEach(() => {
@@ -109,6 +112,37 @@ describe('a peer that lies', () => {
     expect(await codeOf(store.read('a.log', { offset: 0, length: 3 }))).toBe('unavailable')
   })
 
+  it('with a list that never ends, page after page, is left', async () => {
+    let pages = 0
+    const store = await peer(
+      (request, response) => {
+        pages++
+        const name = `log-${String(pages).padStart(9, '0')}`
+        list([{ ...ENTRY, name }], { Link: `<?etag=true&after=${name}>; rel="next"` })(request, response)
+      },
+      { timeout: 60_000, deadline: 60_000, listDeadline: 60_000 },
+    )
+    expect(await codeOf(all(store.list()))).toBe('unavailable')
+    expect(pages).toBe(50)
+  })
+
+  it.each(['list', 'body'] as const)('with a %s that drips is left', async (what) => {
+    const open = new Set<NodeJS.Timeout>()
+    const store = await peer(
+      (_, response) => {
+        const length = { 'Content-Length': '1000', 'Content-Range': 'bytes 0-999/1000' }
+        response.writeHead(what === 'list' ? 200 : 206, { ...FILE, ...(what === 'body' && length) })
+        const drip = setInterval(() => response.write(' '), 20)
+        open.add(drip)
+        response.on('close', () => clearInterval(drip))
+      },
+      { retries: 0, timeout: 200, deadline: 400, listDeadline: 400, stall: 300 },
+    )
+    const read = () => store.read('a.log', { offset: 0, length: 1000 })
+    expect(await codeOf(what === 'list' ? all(store.list()) : read())).toBe('timeout')
+    expect(open.size).toBeGreaterThan(0)
+  })
+
   it('is not followed elsewhere', async () => {
     const asked: string[] = []
     const store = await peer((request, response) => {
@@ -118,6 +152,41 @@ describe('a peer that lies', () => {
     expect(await codeOf(all(store.list()))).toBe('unavailable')
     expect(await codeOf(store.read('a.log'))).toBe('unavailable')
     expect(asked.some((url) => url.includes('elsewhere'))).toBe(false)
+  })
+})
+
+describe('the clock of a peer', () => {
+  const at = Date.parse('2026-11-14T02:10:00Z')
+  /** What is known of a clock that is `ahead`, after answers that took so long. */
+  const offsetAfter = async (ahead: number, ...answers: number[]) => {
+    let elapsed = 0
+    const clock = { ...systemClock, elapsed: () => elapsed, now: () => at + elapsed }
+    const wire = new PeerWire({
+      url: 'http://peer',
+      clock,
+      fetch: async () => {
+        elapsed += answers.shift()!
+        return new Response(null, { headers: { Date: new Date(clock.now() + ahead).toUTCString() } })
+      },
+    })
+    const timer = new AttemptTimer(clock, undefined)
+    while (answers.length > 0) await wire.send({ path: 'healthz' }, timer)
+    timer.end()
+    return wire.health.offset!
+  }
+
+  it('is known to half a second from a prompt answer', async () => {
+    for (const ahead of [-7300, -400, 0, 900, 61_000])
+      expect(Math.abs((await offsetAfter(ahead, 40)) - ahead)).toBeLessThanOrEqual(520)
+  })
+
+  it('is not ahead because a search took ten seconds', async () => {
+    expect(await offsetAfter(0, 10_000)).toBe(0)
+    expect(Math.abs(await offsetAfter(0, 40, 10_000))).toBeLessThanOrEqual(520)
+    expect(Math.abs((await offsetAfter(30_000, 40, 10_000)) - 30_000)).toBeLessThanOrEqual(1040)
+    // Even so, it cannot be right.
+    expect(await offsetAfter(60_000, 10_000)).toBeGreaterThanOrEqual(59_000)
+    expect(await offsetAfter(-60_000, 10_000)).toBeLessThanOrEqual(-49_000)
   })
 })
 
@@ -164,7 +233,6 @@ describe('a peer', () => {
     let calls = 0
     let isDead = true
     let elapsed = 0
-    const { systemClock } = await import('../../src/limits/clock.ts')
     const clock = { ...systemClock, elapsed: () => elapsed }
     const store = await peer(
       (request, response) => {

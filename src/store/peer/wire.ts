@@ -157,11 +157,22 @@ export class PeerWire {
     health.millis = now - start
     health.at = now
     const date = Date.parse(answer.headers.get('Date') ?? '')
-    // A date has whole seconds: on average it is half a second old, and it was written about halfway.
-    if (!Number.isNaN(date)) health.offset = date + 500 - (this.#clock.now() - health.millis / 2)
+    if (!Number.isNaN(date)) health.offset = offsetOf(date, this.#clock.now(), health)
     const zone = answer.headers.get('X-Nodestate-Zone')
     if (zone !== null && /^[\w+:/-]{1,64}$/.test(zone)) this.zone = zone
   }
+}
+
+/** An answer that took longer says little about when its date was written. */
+const PROMPT_MS = 1000
+
+/** How far a clock is ahead that wrote a date, in whole seconds, while the answer was awaited. */
+function offsetOf(date: number, now: number, { millis, offset }: PeerHealth): number {
+  const [least, most] = [date - now, date + 1000 - (now - millis!)]
+  // On average a date is half a second old, and it was written about halfway.
+  if (millis! <= PROMPT_MS) return (least + most) / 2
+  // A search of ten seconds must not look like a clock that is five seconds ahead.
+  return Math.min(most, Math.max(least, offset ?? 0))
 }
 
 /** What bounds a request. */
