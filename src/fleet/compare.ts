@@ -22,7 +22,7 @@ import { configHistory } from '../routes/config-history.ts'
 import type { Query } from '../routes/parameters/read.ts'
 import { suggestion } from '../settings/suggestion.ts'
 import { byCodePoint, readText, type Store, StoreError } from '../store/store.ts'
-import type { FleetHomes } from './homes.ts'
+import type { FleetHome, FleetHomes } from './homes.ts'
 import { type FleetNodes, unknownNode } from './nodes.ts'
 import { callCounter, NotAsked } from './state.ts'
 
@@ -202,14 +202,39 @@ export async function fleetConfig(
   const findings: LogFinding[] = []
   let complete = nodes.range.length <= MOST_NODES
   await each(nodes.range.slice(0, MOST_NODES), HISTORIES_AT_ONCE, async (id) => {
-    const home = route.homes.home(id)
-    const context = await route.homes.context(id, grant)
-    const { between } = configHistory(home.versions, createConfigReader(home.config), context)
-    const found = await changedKeys(between, periods, id, signal)
+    const found = await changesOf(id, route, grant, (between) => changedKeys(between, periods, id, signal))
     findings.push(...found.findings)
     complete &&= found.complete
   })
   return { findings, complete }
+}
+
+/** What changed in the configuration of a node: by itself if it lives, otherwise by its copy. */
+async function changesOf(
+  id: string,
+  { homes, nodes }: CompareRoute,
+  grant: Grant,
+  find: (between: ReturnType<typeof configHistory>['between']) => Promise<ConfigFindings>,
+): Promise<ConfigFindings> {
+  const inHome = (home: FleetHome, context: ViewContext) =>
+    find(
+      configHistory(
+        home.versions,
+        createConfigReader(() => home.config()),
+        context,
+      ).between,
+    )
+  const live = homes.live(id)
+  if (live === undefined) return inHome(homes.home(id), homes.copy(id, grant))
+  const found = await homes.context(id, grant).then(
+    (context) => inHome(live, context),
+    (error) => {
+      if (error instanceof StoreError) return { findings: [], complete: false }
+      throw error
+    },
+  )
+  if (found.complete || !(await nodes.hasHome(id))) return found
+  return inHome(homes.home(id), homes.copy(id, grant))
 }
 
 async function betweenNodes(
