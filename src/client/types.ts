@@ -91,7 +91,7 @@ export interface LogQuery {
   ansi?: boolean | undefined
   /** Records also have their original text, as `raw`. */
   raw?: boolean | undefined
-  /** A page for a coordinator, which merges it with those of other nodes. */
+  /** A page or groups for a coordinator, which merges them with those of other nodes. */
   lane?: boolean | undefined
 }
 

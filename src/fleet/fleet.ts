@@ -11,7 +11,7 @@ import { checkOptions, type Names } from '../options.ts'
 import type { Query } from '../routes/parameters/read.ts'
 import { Routing, type RoutingOptions } from '../routing.ts'
 import type { Store } from '../store/store.ts'
-import { countAt, handOnLimits, handOnTo, laneAt } from './hand-on.ts'
+import { countAt, groupsAt, handOnLimits, handOnTo, laneAt } from './hand-on.ts'
 import { FleetHomes, lokiSources } from './homes.ts'
 import { type CommonOptions, nodeApps, noStore, type SelfOptions } from './node-apps.ts'
 import { FleetNodes, isNodeId, unknownNode } from './nodes.ts'
@@ -76,9 +76,11 @@ export function createFleet(options: FleetOptions): Hono {
       return peer && make(peer)
     }
   }
+  const groupThere = groupsAt(handing)
   const workAt = atPeer((peer) => ({
     countThere: countAt(peer, handing),
     laneThere: laneAt(peer, shared.limits),
+    groupThere: groupThere(peer),
   }))
   const homes = new FleetHomes(options, shared.limits, { ...living, workAt })
 

@@ -2,11 +2,12 @@ import type { Grant } from '../access/grant.ts'
 import type { LevelHistogram } from '../answers.ts'
 import { searchOf } from '../http/params.ts'
 import { respond } from '../http/sliced.ts'
+import { concurrencyLimit } from '../limits/concurrency-limit.ts'
 import { parseShallow } from '../limits/shallow-json.ts'
 import { LogError } from '../log/error.ts'
 import { COLUMNS } from '../log/histogram/chart.ts'
 import { followLimits, type LogOptions, type ProcessLimits, SCAN_MILLIS } from '../log/options.ts'
-import type { CountThere, LaneThere } from '../log/view/context.ts'
+import type { CountThere, GroupThere, LaneThere } from '../log/view/context.ts'
 import type { Query } from '../routes/parameters/read.ts'
 import type { HandOn } from '../routing.ts'
 import { peerError } from '../store/peer/wire.ts'
@@ -208,6 +209,34 @@ export function countAt(peer: Peer, { limits, scanMillis }: Omit<HandOnOptions, 
     }
     return null
   }
+}
+
+/** A count within its limits, as JSON. Of all peers, two such answers are held at once. */
+const LONGEST_GROUPS = 16 * 1024 * 1024
+const HELD_GROUPS = 2
+
+/** Groups the records of logs at their peers; null if they must be grouped here. */
+export function groupsAt({ limits, scanMillis }: Omit<HandOnOptions, 'followers'>) {
+  const held = concurrencyLimit({ most: HELD_GROUPS })
+  return (peer: Peer): GroupThere =>
+    async (query, signal) => {
+      const timer = new AttemptTimer(limits.clock, signal)
+      timer.start(scanMillis + BEFORE_MS)
+      try {
+        const answer = await peer.wire.send({ path: `api/v1/log/groups?${query}` }, timer)
+        if (answer.status === 200 && isLane(answer))
+          return await held.run(() => peer.wire.json(answer, timer, LONGEST_GROUPS), signal)
+        if (answer.status === 429 || answer.status === 503) throw await peerError(peer.wire, answer, timer)
+        await answer.body?.cancel()
+      } catch (error) {
+        signal?.throwIfAborted()
+        if (timer.isLate) throw new StoreError('timeout', 'The peer did not answer in time', { cause: error })
+        if (isBusy(error)) throw error
+      } finally {
+        timer.end()
+      }
+      return null
+    }
 }
 
 /** How long a peer that does not know lanes is not asked for them. */

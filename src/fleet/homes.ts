@@ -37,7 +37,7 @@ interface LivingHomes {
   peers: { get(id: string): LivingPeer | undefined }
   self: (FleetHome & { id: string }) | null
   /** How a peer reads its own logs; undefined if they are read here. */
-  workAt?: (id: string) => Pick<ViewContext, 'countThere' | 'laneThere'> | undefined
+  workAt?: (id: string) => Pick<ViewContext, 'countThere' | 'laneThere' | 'groupThere'> | undefined
 }
 
 /** How many files of one home are held in memory: a list of many nodes holds those of many. */
@@ -168,6 +168,6 @@ export async function lokiSources(
 function narrowed(context: ViewContext, { files: patterns }: Pick<Grant, 'files'>): ViewContext {
   if (patterns === null) return context
   // A peer would read files that the token may not see.
-  const there = { countThere: undefined, laneThere: undefined }
+  const there = { countThere: undefined, laneThere: undefined, groupThere: undefined }
   return { ...context, files: narrowFiles(context.files, patterns), ...there }
 }

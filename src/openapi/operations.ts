@@ -243,7 +243,10 @@ export const OPERATIONS: Operation[] = [
     resource: 'groups',
     answers: tagged(
       'The first groups in the requested order.',
-      [{ schema: 'LogGroups', example: GROUPS }],
+      [
+        { schema: 'LogGroups', example: GROUPS },
+        { type: 'application/octet-stream', text: 'With `lane=true`: what a coordinator merges.' },
+      ],
       ['X-Nodestate-Missing', 'X-Nodestate-Settled'],
     ),
     problems: [...API, ...FILE, ...SEARCH, 'unsupported'],

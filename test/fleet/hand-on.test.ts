@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { createFleet } from '../../src/fleet/fleet.ts'
 import type { PeerOptions } from '../../src/fleet/peer.ts'
-import { type Clock, systemClock } from '../../src/limits/clock.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { UNHURRIED } from '../support/patient.ts'
 
 const LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR']
 const stamp = (at: number) => new Date(at).toISOString().replace('T', ' ').slice(0, 23)
@@ -15,9 +15,6 @@ const logOf = (seed: number, count = 400) =>
     const level = LEVELS[(i * 7 + seed) % 4]
     return `${stamp(START + i * 977 + seed * 13)}\t${level}\ta.go:${i}\t[A] [B]: node ${seed} took ${i}ms\t{"shard":${i % 5}}\n`
   }).join('')
-
-// A busy machine is not a dead peer.
-const PATIENT: Clock = { ...systemClock, after: (ms, then) => systemClock.after(20 * ms, then) }
 
 type Fetch = NonNullable<PeerOptions['fetch']>
 
@@ -31,6 +28,7 @@ function peerOf(
     logs: memoryStore({ 'a.log': logOf(seed), 'a.log.1': rotated, 'notes.txt': 'no times\n' }),
     config: '',
     timezone: seed === 1 ? 'Europe/Berlin' : 'UTC',
+    clock: UNHURRIED,
     onError() {},
   })
   const asked: string[] = []
@@ -46,7 +44,7 @@ const passing = (_: string, fetch: () => Promise<Response>) => fetch()
 function fleets(through = passing) {
   const peers = [0, 1, 2].map((seed) => peerOf(`db-${seed}`, seed, through))
   // The cursor of an answer without records has the time of day.
-  const clock = { ...PATIENT, now: () => START }
+  const clock = { ...UNHURRIED, now: () => START }
   const options = { peers: peers.map(({ peer }) => peer), clock, onError() {} }
   return {
     peers,
@@ -105,6 +103,10 @@ const REQUESTS = [
   '/api/v1/log/view?node=*&file=a.log&download=true',
   '/api/v1/log/fields?node=*&file=a.log&level=warn',
   '/api/v1/log/groups?node=*&file=a.log&by=shard',
+  '/api/v1/log/groups?node=*&file=a.log&by=shard&of=took&sort=p95',
+  '/api/v1/log/groups?node=*&file=a.log&by=shard&of=shard&limit=3&level=warn&since=2026-11-14T02:01:00Z',
+  '/api/v1/log/groups?node=*&file=a.log&file=notes.txt&by=level',
+  '/api/v1/log/groups?node=*&file=a.log&by=nothing',
 ]
 
 describe('what is asked of a peer', () => {
@@ -120,6 +122,16 @@ describe('what is asked of a peer', () => {
     await followed.body?.cancel()
     expect(peers[1]!.asked.filter((path) => path.includes('download'))).toEqual([])
     expect(peers[1]!.asked.some((path) => path.startsWith('/api/v1/log/view?file=a.log&q='))).toBe(true)
+  })
+
+  it('is grouped where the log is', async () => {
+    const { handing, peers } = fleets()
+    const { body } = await answerOf(handing, '/api/v1/log/groups?node=*&file=a.log&by=shard&of=shard')
+    expect(JSON.parse(body).records).toBe(1500)
+    for (const { asked } of peers) {
+      expect(asked.filter((path) => path.includes('download'))).toEqual([])
+      expect(asked.filter((path) => path.startsWith('/api/v1/log/groups'))).toHaveLength(1)
+    }
   })
 
   it('is paged both ways, whichever way each page takes', async () => {

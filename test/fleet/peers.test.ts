@@ -5,6 +5,7 @@ import { createFleet, type FleetOptions } from '../../src/fleet/fleet.ts'
 import type { PeerOptions } from '../../src/fleet/peer.ts'
 import { systemClock } from '../../src/limits/clock.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { PATIENT } from '../support/patient.ts'
 
 const NODE = {
   hostIp: '192.0.2.7',
@@ -36,6 +37,8 @@ function peerOf(id: string, options: Partial<AppOptions> = {}) {
     id,
     url: `http://${id}.example:9000/`,
     token: 'peer-secret',
+    // Pauses would be as long as its deadlines.
+    random: () => 0,
     async fetch(url, init) {
       if (state.isDead) throw new TypeError('connection refused')
       const { connectMillis: _, ...rest } = init
@@ -52,7 +55,12 @@ function peerOf(id: string, options: Partial<AppOptions> = {}) {
 
 function cluster(ids: readonly string[], options: Partial<FleetOptions> = {}) {
   const peers = ids.map((id) => peerOf(id))
-  const app = createFleet({ peers: peers.map(({ peer }) => peer), onError() {}, ...options })
+  const app = createFleet({
+    peers: peers.map(({ peer }) => peer),
+    clock: PATIENT,
+    onError() {},
+    ...options,
+  })
   const get = async (path: string, headers: Record<string, string> = {}) => {
     const response = await app.request(path, { headers })
     return { response, status: response.status, text: await response.text(), headers: response.headers }
@@ -113,7 +121,7 @@ describe('a fleet of peers', () => {
           ? Response.json({ config: 'password = "hunter2"\n', node: NODE })
           : Response.json([]),
     }
-    const app = createFleet({ peers: [careless], onError() {} })
+    const app = createFleet({ peers: [careless], clock: PATIENT, onError() {} })
     const response = await app.request('/nodes/db-1/api/v1/config')
     expect(response.status).toBe(200)
     expect(await response.text()).not.toContain('hunter2')
@@ -128,10 +136,28 @@ describe('a fleet of peers', () => {
     expect(keys.map(({ key }: { key: string }) => key)).toEqual(['name'])
   })
 
+  it('compares their logs, with a dead one named', async () => {
+    const { get, peers } = cluster(['db-1', 'db-2', 'db-3'])
+    const path = '/api/v1/log/compare?node=*&file=a.log&since=2026-11-14T02:00:00Z&until=2026-11-14T03:00:00Z'
+    const all = await get(path)
+    expect(all.status).toBe(200)
+    expect(JSON.parse(all.text)).toMatchObject({ complete: true, range: { records: 9 } })
+    peers[0]!.state.isDead = true
+    const rest = await get(path)
+    expect(rest.status).toBe(200)
+    expect(JSON.parse(rest.text).range.records).toBe(6)
+    expect(rest.headers.get('X-Nodestate-Missing')).toMatch(/^db-1/)
+  })
+
   it('reads the times of each node in its own zone', async () => {
     const one = peerOf('db-1', { timezone: 'UTC' })
     const two = peerOf('db-2', { timezone: 'Europe/Berlin' })
-    const app = createFleet({ peers: [one.peer, two.peer], timezone: 'America/New_York', onError() {} })
+    const app = createFleet({
+      peers: [one.peer, two.peer],
+      timezone: 'America/New_York',
+      clock: PATIENT,
+      onError() {},
+    })
     const response = await app.request('/api/v1/log/view?node=*&file=b.log&format=ndjson')
     const times = (await response.text())
       .trim()
@@ -180,7 +206,7 @@ describe('a fleet of peers', () => {
     const one = peerOf('db-1')
     const two = peerOf('db-2')
     let peers = [one.peer]
-    const app = createFleet({ peers: () => peers, onError() {} })
+    const app = createFleet({ peers: () => peers, clock: PATIENT, onError() {} })
     const ids = async () =>
       ((await (await app.request('/api/v1/nodes')).json()) as FleetNode[]).map(({ id }) => id)
     expect(await ids()).toEqual(['db-1'])
@@ -226,7 +252,7 @@ describe('a node that is also a coordinator', () => {
       config: 'name = "db-1"\n',
       node: { ...NODE, hostName: 'db-one' },
     }
-    const app = createFleet({ peers: [other.peer], self, onError() {} })
+    const app = createFleet({ peers: [other.peer], self, clock: PATIENT, onError() {} })
     return { app, other }
   }
 
@@ -280,7 +306,7 @@ describe('a fleet of a bucket and peers', () => {
     })
     // A list that was slow is remembered for up to a second.
     let passed = 0
-    const clock = { ...systemClock, elapsed: () => systemClock.elapsed() + passed }
+    const clock = { ...PATIENT, elapsed: () => systemClock.elapsed() + passed }
     const app = createFleet({ store, peers: [peer], clock, onError() {} })
     const view = async (path: string) => {
       const answer = await app.request(path)

@@ -149,6 +149,7 @@ const SCENARIOS: [Partial<AppOptions>, Asked[]][] = [
     [
       log('view?file=a.log&format=ndjson'),
       log('view?file=a.log&lane=true'),
+      log('groups?file=a.log&by=level&lane=true'),
       log('view?file=a.log.gz&lines=1'),
       log('download?file=a.log.gz'),
     ],

@@ -10,7 +10,7 @@ import { runInSlot, type ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { inSession, type Session, WIDER } from '../view/session.ts'
 import { valueReader } from '../where/where.ts'
-import { type GroupOrder, Groups } from './groups.ts'
+import { type GroupOrder, Groups, type GroupsDump } from './groups.ts'
 
 /** The field that records are grouped by, and the one whose numbers each group has; null for none. */
 export interface Grouping {
@@ -88,6 +88,24 @@ function adder(groups: Groups, { by, of }: Grouping, reader: Reader) {
     const values = valuesOf(by)
     const [number] = readNumber && values.length > 0 ? valuesOf(of!) : []
     groups.add(values, isError, number === undefined ? null : readNumber!(number))
+  }
+}
+
+/** What was counted, for a coordinator. */
+export function groupsText({ groups, complete, notes }: CountedGroups): string {
+  return JSON.stringify({ ...groups.dump(), complete, notes } satisfies CountedDump)
+}
+
+type CountedDump = GroupsDump & Omit<CountedGroups, 'groups'>
+
+/** What another node counted; null if it makes no sense. */
+export function countedThere(given: unknown): CountedGroups | null {
+  try {
+    const { complete, notes, ...dump } = given as CountedDump
+    if (typeof complete !== 'boolean' || !notes.every((note) => /^[a-z-]{1,40}$/.test(note))) return null
+    return { groups: Groups.from(dump), complete, notes }
+  } catch {
+    return null
   }
 }
 

@@ -1,5 +1,5 @@
 import type { LogGroup, LogGroups } from '../../answers.ts'
-import { mainKind, Numbers, UNITS } from '../numbers/numbers.ts'
+import { mainKind, Numbers, type NumbersDump, UNITS } from '../numbers/numbers.ts'
 import type { Quantity } from '../where/compare.ts'
 
 /** What groups are ordered by; the larger come first. */
@@ -16,12 +16,28 @@ const LIMITS: GroupLimits = { values: 10_000, text: 4_000_000, bins: 200_000 }
 /** A longer value is not kept; `where` cannot select it either. */
 const LONGEST_VALUE = 1000
 
+interface Counted {
+  count: number
+  errors: number
+  numbers: Numbers | null
+}
+
 interface FieldGroup {
   count: number
   errors: number
   numbers: Numbers
   /** Whether it gave its numbers back, and so is not shown. */
   closed: boolean
+}
+
+/** Groups as JSON. The numbers of a group are null if it gave them back. */
+export interface GroupsDump {
+  isCut: boolean
+  examined: number
+  records: number
+  numbers: number
+  other: [count: number, errors: number]
+  groups: [value: string, count: number, errors: number, numbers: NumbersDump | null][]
 }
 
 /** Records by the values of a field. Each group that is shown is exact; what did not fit into memory is `other`. */
@@ -70,18 +86,49 @@ export class Groups {
     this.#numbers += other.#numbers
     this.#other.count += other.#other.count
     this.#other.errors += other.#other.errors
-    for (const [value, { count, errors, numbers, closed }] of other.#groups) {
-      const group = this.#group(value) ?? this.#other
-      group.count += count
-      group.errors += errors
-      if (group.closed) continue
-      if (closed) this.#close(group)
-      else {
-        const before = group.numbers.bins
-        group.numbers.merge(numbers)
-        this.#grow(group.numbers.bins - before)
-      }
+    for (const [value, { count, errors, numbers, closed }] of other.#groups)
+      this.#take(value, { count, errors, numbers: closed ? null : numbers })
+  }
+
+  /** All of it, for another service that merges it with its own. */
+  dump(): GroupsDump {
+    return {
+      isCut: this.isCut,
+      examined: this.#examined,
+      records: this.#records,
+      numbers: this.#numbers,
+      other: [this.#other.count, this.#other.errors],
+      groups: [...this.#groups].map(([value, { count, errors, numbers, closed }]) => [
+        value,
+        count,
+        errors,
+        closed ? null : numbers.dump(),
+      ]),
     }
+  }
+
+  /** What another service counted, within the limits. Throws a TypeError if it makes no sense. */
+  static from(dump: GroupsDump): Groups {
+    const found = new Groups()
+    const { examined, records, numbers, other, groups } = dump
+    const counts = [
+      examined,
+      records,
+      numbers,
+      ...other,
+      ...groups.flatMap(([, ...counts]) => counts.slice(0, 2)),
+    ]
+    const isCount = (count: unknown) => Number.isSafeInteger(count) && (count as number) >= 0
+    if (!counts.every(isCount) || !groups.every(([value]) => typeof value === 'string'))
+      throw new TypeError('not groups')
+    found.isCut = dump.isCut === true
+    found.#examined = examined
+    found.#records = records
+    found.#numbers = numbers
+    ;[found.#other.count, found.#other.errors] = other
+    for (const [value, count, errors, numbers] of groups)
+      found.#take(value, { count, errors, numbers: numbers && Numbers.from(numbers) })
+    return found
   }
 
   /** The first groups in an order, equal ones by value. `hasNumbers` if they are shown. */
@@ -112,6 +159,21 @@ export class Groups {
       groups: shown.slice(0, limit),
       ...(other.count > 0 && { other }),
     }
+  }
+
+  /** Adds a group that was counted elsewhere; its numbers are null if they are not known. */
+  #take(value: string, { count, errors, numbers }: Counted): void {
+    const group = this.#group(value) ?? this.#other
+    group.count += count
+    group.errors += errors
+    if (group.closed) return
+    if (numbers === null) {
+      this.#close(group)
+      return
+    }
+    const before = group.numbers.bins
+    group.numbers.merge(numbers)
+    this.#grow(group.numbers.bins - before)
   }
 
   /** The group of a value; null if there is no memory for another one. */

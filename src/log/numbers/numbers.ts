@@ -1,6 +1,6 @@
 import type { NumberSummary } from '../../answers.ts'
 import { type Quantity, quantityIn } from '../where/compare.ts'
-import { Sketch } from './sketch.ts'
+import { Sketch, type SketchDump } from './sketch.ts'
 
 type NumberKind = Quantity['kind']
 
@@ -26,6 +26,9 @@ export function numberReader(field: string): (value: string) => Quantity | null 
   }
 }
 
+/** The same as JSON. */
+export type NumbersDump = Partial<Record<NumberKind, SketchDump>>
+
 /** The distributions of numbers, one for each kind. */
 export class Numbers {
   readonly #sketches = new Map<NumberKind, Sketch>()
@@ -46,6 +49,21 @@ export class Numbers {
 
   merge(other: Numbers): void {
     for (const [kind, sketch] of other.#sketches) this.#of(kind).merge(sketch)
+  }
+
+  /** As JSON, for another service that adds them to its own. */
+  dump(): NumbersDump {
+    return Object.fromEntries([...this.#sketches].map(([kind, sketch]) => [kind, sketch.dump()]))
+  }
+
+  /** Throws a TypeError if these are none. */
+  static from(dump: NumbersDump): Numbers {
+    const numbers = new Numbers()
+    for (const kind of KINDS) {
+      const sketch = dump[kind]
+      if (sketch) numbers.#sketches.set(kind, Sketch.from(sketch))
+    }
+    return numbers
   }
 
   countOf(kind: NumberKind): number {

@@ -3,6 +3,9 @@ const LN_GAMMA = Math.log(1.01)
 /** More than the bin of the smallest or the largest double is away from that of 1, so that keys keep their sign. */
 const OFFSET = 80_000
 
+/** A distribution as JSON. */
+export type SketchDump = [min: number, max: number, bins: number[]]
+
 interface Bin {
   count: number
   sum: number
@@ -48,6 +51,30 @@ export class Sketch {
       if (below >= rank) return Math.min(this.max, Math.max(this.min, rounded(sum / count)))
     }
     return this.max
+  }
+
+  /** What another service adds to its own: bins as key, count and sum, one after the other. */
+  dump(): SketchDump {
+    const bins = [...this.#bins].flatMap(([key, { count, sum }]) => [key, count, sum])
+    return [this.min, this.max, bins]
+  }
+
+  /** Throws a TypeError if it is not one. */
+  static from([min, max, bins]: SketchDump): Sketch {
+    const sketch = new Sketch()
+    for (let i = 0; i < bins.length; i += 3) {
+      const [key, count, sum] = [bins[i]!, bins[i + 1]!, bins[i + 2]!]
+      if (!Number.isInteger(key) || !Number.isSafeInteger(count) || count <= 0 || !Number.isFinite(sum))
+        throw new TypeError('not a bin')
+      if (Math.abs(key) > 2 * OFFSET) throw new TypeError('not the key of a bin')
+      sketch.#add(key, count, sum)
+      sketch.count += count
+    }
+    if (sketch.count === 0 || !Number.isFinite(min) || !Number.isFinite(max))
+      throw new TypeError('not a distribution')
+    sketch.min = min
+    sketch.max = max
+    return sketch
   }
 
   #add(key: number, count: number, sum: number): void {

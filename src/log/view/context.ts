@@ -42,7 +42,12 @@ export interface ViewContext {
   countThere?: CountThere | undefined
   /** Reads pages of a timeline where the log is. @default they are read here */
   laneThere?: LaneThere | undefined
+  /** Groups records where the log is. @default they are read and grouped here */
+  groupThere?: GroupThere | undefined
 }
+
+/** Groups the records that a query of `groups` selects, in a form that can be merged; null if that must be done here. */
+export type GroupThere = (query: string, signal?: AbortSignal) => Promise<unknown>
 
 /** Reads a page of a log on its own node; null if it must be read here. */
 export type LaneThere = (asked: LaneAsked, signal?: AbortSignal) => Promise<LaneAnswer | null>

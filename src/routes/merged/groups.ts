@@ -1,17 +1,26 @@
+import { concurrencyLimit } from '../../limits/concurrency-limit.ts'
 import { each } from '../../limits/each.ts'
 import { LogError } from '../../log/error.ts'
-import { type CountedGroups, groupsAnswer, groupsOf } from '../../log/groups/count.ts'
+import {
+  type CountedGroups,
+  countedThere,
+  type Grouping,
+  groupsAnswer,
+  groupsOf,
+} from '../../log/groups/count.ts'
 import { Groups } from '../../log/groups/groups.ts'
 import { bySource, type Missing } from '../../log/merge/source.ts'
 import type { GroupsNote } from '../../log/view/answer.ts'
 import { StoreError } from '../../store/store.ts'
 import { groupsRequest } from '../parameters/groups-request.ts'
+import { handedQuery } from '../parameters/query-text.ts'
 import type { Query } from '../parameters/read.ts'
 import { readViewRequest } from '../parameters/view-request.ts'
 import { type MergedRoute, mergedJson, sourceHeaders } from './route.ts'
 
-/** How many logs are counted at once; each may take the memory of one count. */
+/** How many logs are counted at once here, each of which may take the memory of one count, and on their own nodes. */
 const LOGS_AT_ONCE = 2
+const ELSEWHERE_AT_ONCE = 16
 
 /** `GET /api/v1/log/groups` of several logs: their records together. */
 export async function mergedGroups(request: Request, query: Query, route: MergedRoute): Promise<Response> {
@@ -23,10 +32,18 @@ export async function mergedGroups(request: Request, query: Query, route: Merged
   const notes = new Set<GroupsNote>()
   const missing: Missing[] = []
   let complete = true
-  await each(sources.toSorted(bySource), LOGS_AT_ONCE, async ({ context, file, name }) => {
+  const handedOn = handedQuery(query, asked.selection)
+  const here = concurrencyLimit({ most: LOGS_AT_ONCE })
+  await each(sources.toSorted(bySource), ELSEWHERE_AT_ONCE, async ({ context, file, name }) => {
     const one = { ...asked, ...wanted, file, rotated: true }
+    const there = async () =>
+      handedOn === null || !context.groupThere
+        ? null
+        : countedThere(await context.groupThere(laneQuery(file, wanted, handedOn), request.signal))
     try {
-      const found: CountedGroups = (await groupsOf(context, one, () => false, request.signal))!
+      const found: CountedGroups =
+        (await there()) ??
+        (await here.run(() => groupsOf(context, one, () => false, request.signal), request.signal))!
       groups.merge(found.groups)
       for (const note of found.notes) notes.add(note)
       complete &&= found.complete
@@ -41,4 +58,10 @@ export async function mergedGroups(request: Request, query: Query, route: Merged
   const { body, notes: told } = groupsAnswer({ groups, complete, notes: [...notes] }, wanted)
   const headers = sourceHeaders({ ...rest, missing: [...rest.missing, ...missing] }, told)
   return mergedJson(request, body, headers, !clock && complete)
+}
+
+/** The same request for one log, to be counted on its own node. */
+function laneQuery(file: string, { by, of }: Grouping, handedOn: string): string {
+  const names = { file, rotated: 'true', lane: 'true', by, ...(of !== null && { of }) }
+  return `${new URLSearchParams(names)}${handedOn && `&${handedOn}`}`
 }

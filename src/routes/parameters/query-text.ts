@@ -32,7 +32,7 @@ export function filterQuery(query: Query): string {
 /** What is decided by the service that merges, whoever reads the logs. */
 const OF_MERGE: ReadonlySet<string> = new Set([
   ...['node', 'file', 'rotated', 'size', 'lines', 'first', 'before', 'after'],
-  ...['format', 'columns', 'ansi', 'raw', 'download', 'follow'],
+  ...['format', 'columns', 'ansi', 'raw', 'download', 'follow', 'by', 'of', 'sort', 'limit'],
 ])
 
 /**

@@ -274,8 +274,8 @@ export const PARAMETERS = [
   {
     name: 'lane',
     ...SHAPE,
-    meaning:
-      'What a coordinator asks its [peers](#peers): a page of the log with its rotated files, in a form that can be merged.',
+    on: ['view', 'groups'],
+    meaning: 'What a coordinator asks its [peers](#peers): a page, or groups, in a form to be merged.',
   },
   {
     name: 'buckets',

@@ -75,3 +75,54 @@ it('a million values take a bounded number of groups', () => {
   const { groups: shown, other, records } = groups.top('count', 1000, true)
   expect([records, shown.length, other!.count, groups.isCut]).toEqual([1_000_000, 1000, 999_000, true])
 })
+
+describe('groups that another node counted', () => {
+  const limits = { values: 5, text: 1000, bins: 40 }
+  const counted = (seed: number, of = limits) => {
+    const groups = new Groups(of)
+    for (let i = 0; i < 300; i++)
+      groups.add(
+        [`v${(i * seed) % 7}`],
+        i % 9 === 0,
+        i % 4 ? ms((i * seed) % 97) : { kind: 'size', amount: i },
+      )
+    groups.add([], false, null)
+    return groups
+  }
+  const sent = (groups: Groups) => Groups.from(JSON.parse(JSON.stringify(groups.dump())))
+
+  it.each([1, 2, 3])('are merged as if they were counted here: %i', (seed) => {
+    for (const of of [limits, undefined]) {
+      const here = counted(5, of)
+      const there = counted(5, of)
+      here.merge(counted(seed, of))
+      there.merge(sent(counted(seed, of)))
+      for (const order of ['count', 'p95'] as const)
+        expect(there.top(order, 4, true)).toEqual(here.top(order, 4, true))
+      expect([there.isCut, there.lacksField('x')]).toEqual([here.isCut, here.lacksField('x')])
+    }
+  })
+
+  const dump = () => counted(3).dump()
+  it.each<[string, unknown]>([
+    ['nothing', null],
+    ['no groups', { ...dump(), groups: 5 }],
+    ['a count that is none', { ...dump(), records: -1 }],
+    ['a value that is no text', { ...dump(), groups: [[7, 1, 0, {}]] }],
+    ['a group of half a record', { ...dump(), groups: [['a', 0.5, 0, {}]] }],
+    ['a bin beyond all numbers', { ...dump(), groups: [['a', 1, 0, { number: [1, 1, [1e9, 1, 1]] }]] }],
+    ['a bin without a sum', { ...dump(), groups: [['a', 1, 0, { number: [1, 1, [5, 1]] }]] }],
+    ['a sum that is infinite', { ...dump(), groups: [['a', 1, 0, { number: [1, 1, [5, 1, null]] }]] }],
+    ['a smallest number that is none', { ...dump(), groups: [['a', 1, 0, { number: ['x', 1, [5, 1, 1]] }]] }],
+    ['no numbers', { ...dump(), groups: [['a', 1, 0, { number: [1, 1, []] }]] }],
+  ])('are refused if they have %s', (_, given) => {
+    expect(() => Groups.from(given as never)).toThrow(TypeError)
+  })
+
+  it('take no more memory than those that are counted here', () => {
+    const many = Array.from({ length: 30_000 }, (_, i) => [`v${i}`, 1, 0, {}])
+    const groups = Groups.from({ ...dump(), groups: many } as never)
+    expect(groups.isCut).toBe(true)
+    expect(groups.dump().groups).toHaveLength(10_000)
+  })
+})
