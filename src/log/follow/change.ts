@@ -1,7 +1,15 @@
-/** What happened to a log: bytes were appended, whole lines arrived late, or something happened to its file. */
+import type { Cursor } from '../text/cursor.ts'
+
+/** What happened to a log: bytes were appended, whole lines arrived late, it goes on elsewhere, or something happened to its file. */
 export type Change =
   | { kind: 'data'; name: string; id: string | null; offset: number; bytes: Uint8Array }
   | { kind: 'late'; bytes: Uint8Array }
+  | { kind: 'place'; place: Cursor }
   | { kind: 'rotated'; file: string; to: string }
   | { kind: 'truncated'; file: string }
   | { kind: 'gap'; file: string }
+
+/** How many bytes were appended. */
+export function bytesIn(changes: readonly Change[]): number {
+  return changes.reduce((sum, change) => sum + ('bytes' in change ? change.bytes.length : 0), 0)
+}

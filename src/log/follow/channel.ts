@@ -122,6 +122,10 @@ export class Channel {
       this.#addLate(change.bytes)
       return this.#held
     }
+    if (change.kind === 'place') {
+      this.place = change.place
+      return this.#held
+    }
     if (change.kind !== 'data') {
       // After a rotation, an unfinished line is kept: the new file completes it. After a truncation, nothing will.
       if (this.#pending.length > 0) this.#take(true, change.kind !== 'rotated')

@@ -23,7 +23,7 @@ export interface SentPart {
 }
 
 /** What happened to a file, for its followers. */
-export type FileChange = Exclude<Change, { kind: 'data' | 'late' }>
+export type FileChange = Exclude<Change, { kind: 'data' | 'late' | 'place' }>
 
 /** Records of a log, or what happened to it, for a timeline. */
 export interface FollowedPart {

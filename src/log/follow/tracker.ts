@@ -15,7 +15,8 @@ import { type Cursor, fingerprint, PRINT, PRINT_READ } from '../text/cursor.ts'
 import { kindOf } from '../text/kind.ts'
 import { type Opener, openText } from '../text/open.ts'
 import type { Text } from '../text/text.ts'
-import type { Change } from './change.ts'
+import { bytesIn, type Change } from './change.ts'
+import { endBefore } from './end-before.ts'
 
 const LF = 10
 /** Bytes per read, and per poll. */
@@ -90,6 +91,7 @@ export class Tracker {
     if (soundsCompressed(name) && (await kindOf(files, await files.stat(name))) !== 'plain')
       throw new LogError('unsupported', 'A compressed file does not grow; view it without follow.')
     const got = await files.read(tracker.#name, { suffix: PRINT_READ })
+    if (got.entry.size === 0 && !alone && (await tracker.#toEndBefore(name))) return tracker
     tracker.#id = got.entry.id ?? null
     tracker.#offset = got.entry.size
     tracker.#modified = got.entry.modified
@@ -106,6 +108,17 @@ export class Tracker {
     const newest = last < 0 ? this.#file : nameOf(family, last, this.#file)
     // An archive does not grow, whatever the order says: the file that was asked for may.
     if (!soundsCompressed(newest) || soundsCompressed(this.#file)) this.#name = newest
+  }
+
+  /** Moves to the end of the file before an empty one, which is the same place. False if there is none. */
+  async #toEndBefore(name: string, listed?: Family): Promise<boolean> {
+    const family = listed ?? (await listFamily(this.#opener, this.#file))
+    const found = await endBefore(this.#opener, family, name)
+    if (!found) return false
+    this.#enter(found.text.entry, found.text, family)
+    this.#offset = found.size
+    this.#seen = found.seen
+    return true
   }
 
   /** The current place: everything before was sent. */
@@ -216,10 +229,14 @@ export class Tracker {
     this.#lostAt = null
     // The same file was truncated; another one means that the old file is gone, with everything not yet read.
     const truncated = (last.id ?? null) === this.#id && nameOf(family, last, this.#file) === this.#name
+    const change = { kind: truncated ? ('truncated' as const) : ('gap' as const), file: this.#file }
+    if (last.size === 0 && (await this.#toEndBefore(last.key, family))) {
+      changes.push(change, { kind: 'place', place: this.place })
+      return true
+    }
     const first = await this.#tolerant(() => this.#start(last, family))
     if (!first) return false
-    changes.push({ kind: truncated ? 'truncated' : 'gap', file: this.#file })
-    changes.push(this.#data(first))
+    changes.push(change, this.#data(first))
     return true
   }
 
@@ -339,6 +356,12 @@ export class Tracker {
     const bytes = await text.read(0, Math.min(await text.size(), BATCH))
     if (bytes.length > 0 && bytes.length < PRINT && !bytes.includes(LF))
       throw new StoreError('changed', `"${entry.key}" has only the beginning of a line`)
+    this.#enter(entry, text, family)
+    return this.#move(bytes)
+  }
+
+  /** The start of another file becomes the place. */
+  #enter(entry: Entry, text: Text, family: Family): void {
     this.#name = nameOf(family, entry, this.#file)
     // Of several rotations at once, this may be a file in between: the log's own comes later.
     this.#renamed = this.#name !== this.#file && (family.fixed || this.#isMissing(family))
@@ -350,7 +373,6 @@ export class Tracker {
     this.#seen = new Uint8Array(0)
     this.#etag = undefined
     this.#archive = text.compressed ? text : null
-    return this.#move(bytes)
   }
 
   /** Files move while they are read; undefined means to try again later. */
@@ -368,10 +390,6 @@ export class Tracker {
 export function isMoving(error: unknown): boolean {
   if (error instanceof StoreError) return error.code === 'changed'
   return error instanceof LogError && (error.code === 'unknown-file' || error.code === 'bad-archive')
-}
-
-function bytesIn(changes: readonly Change[]): number {
-  return changes.reduce((sum, change) => sum + ('bytes' in change ? change.bytes.length : 0), 0)
 }
 
 /** The name of a member. If `file` is another name of it, such as a link, that name is used. */

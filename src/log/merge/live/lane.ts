@@ -121,7 +121,7 @@ export class FollowedLane {
       const follower = await this.#logs.followersOf(this.source).open({ view, frame, key, last }, signal)
       this.#follower = follower
       this.#heldSince = this.#clock.elapsed()
-      if (last === null) this.#moveTo(follower.place)
+      if (last === null) await this.#beginAt(follower.place)
       if (this.#isEnded) this.close()
       this.error = null
     } catch (error) {
@@ -129,6 +129,17 @@ export class FollowedLane {
       if (!isPassing(error)) throw error
       this.error = error
     }
+  }
+
+  /** Begins at the end of the log. That of an empty one is its start: nothing else finds its file after a rotation. */
+  async #beginAt(end: Cursor): Promise<void> {
+    this.#moveTo(end)
+    if (end.print.length > 0) return
+    const { context } = this.source
+    const start = await plainPlace(this.source, { kind: 'start' }, context, this.#logs.signal).catch(
+      () => null,
+    )
+    if (start?.left === 0) this.place = { kind: 'start' }
   }
 
   /** Where to follow from. Where that depends on a time, something before it may not have been sent, which is told. */
