@@ -45,17 +45,16 @@ function resourcesOf({ context, ...options }: LogResourceOptions) {
     maxSize: options.maxSize,
     queryView: async (request: Request, query: Query) => (await queryRoutes()).view(request, query),
   }
-  /** A misspelt name of one log is answered with the nearest one. */
-  const suggesting = (answer: Promise<Response>, request: Request, query: Query) =>
-    answer.catch(async (error) => {
-      if (!isUnknownFile(error) || query.files) throw error
-      const { entries } = await files.list(request.signal).catch(() => ({ entries: [] }))
-      throw noSuchFile(query.file!, entries)
-    })
+  /** Answers about one log; a misspelt name is answered with the nearest one. */
   const named = (handler: Handler): Handler => {
     return (request, query) => {
       const answer = handler(request, query)
-      return answer instanceof Promise ? suggesting(answer, request, query) : answer
+      if (!(answer instanceof Promise)) return answer
+      return answer.catch(async (error) => {
+        if (!isUnknownFile(error) || query.files) throw error
+        const { entries } = await files.list(request.signal).catch(() => ({ entries: [] }))
+        throw noSuchFile(query.file!, entries)
+      })
     }
   }
   const handlers = {
@@ -71,6 +70,6 @@ function resourcesOf({ context, ...options }: LogResourceOptions) {
   return {
     ...handlers,
     compare: async (request: Request, query: Query, config: CompareRoute['config']) =>
-      suggesting((await queryRoutes()).compare(request, query, config), request, query),
+      (await queryRoutes()).compare(request, query, config),
   }
 }

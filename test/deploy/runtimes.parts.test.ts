@@ -247,6 +247,7 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
     ['search, follow, archives', ['routes-query-routes.js']],
     ['records as JSON', ['ndjson.js']],
     ['regex and where', ['dfa.js', 'where.js']],
+    ['records around a match', ['log-search-context-page.js', 'routes-view-context.js']],
     ['records as CSV', ['log-render-csv.js']],
     [
       'fields, groups, export, download',

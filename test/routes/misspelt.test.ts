@@ -48,6 +48,7 @@ describe('a misspelt log', () => {
     const some = 'some-some-some-some-some-some-some'
     expect(await detailOf('/api/v1/log/view?file=brokr.log', some)).toEqual(UNKNOWN)
     expect(await detailOf('/api/v1/log/view?file=broker.log', some)).toEqual(UNKNOWN)
+    expect(await detailOf('/api/v1/log/compare?file=brokr.log&since=1h', some)).toEqual(UNKNOWN)
     expect((await detailOf('/api/v1/log/view?file=storag.log', some))[1]).toContain(
       'did you mean storage.log?',
     )
