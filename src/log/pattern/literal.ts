@@ -197,3 +197,15 @@ function one(text: string): string | null {
 }
 
 const encoder = new TextEncoder()
+
+/** Finds the nearest of several texts. Each is searched for before the nearest so far: a rare one would scan everything. */
+export function nearestOf(finders: readonly Finder[]): Finder {
+  return (bytes, from, to) => {
+    let nearest = -1
+    for (const find of finders) {
+      const at = find(bytes, from, nearest < 0 ? to : nearest)
+      if (at >= 0) nearest = at
+    }
+    return nearest
+  }
+}

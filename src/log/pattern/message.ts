@@ -1,5 +1,5 @@
 import { decode } from '../format/format.ts'
-import { exactFinder } from './literal.ts'
+import { exactFinder, nearestOf } from './literal.ts'
 import type { Matcher } from './pattern.ts'
 
 /** Words that vary in each message, such as ids. */
@@ -49,15 +49,7 @@ function finderOf(words: readonly string[]): Matcher['find'] | null {
   const texts = words.flatMap((word) => word.split(ANY)).flatMap((word) => word.match(/[\w.:@+-]+/g) ?? [])
   const longest = texts.reduce((a, b) => (b.length > a.length ? b : a), '')
   if (longest === '') return null
-  const finders = [exactFinder(encoded(longest)), ...SPELLED]
-  return (bytes, from, to) => {
-    let nearest = -1
-    for (const find of finders) {
-      const at = find(bytes, from, nearest < 0 ? to : nearest)
-      if (at >= 0) nearest = at
-    }
-    return nearest
-  }
+  return nearestOf([exactFinder(encoded(longest)), ...SPELLED])
 }
 
 function encoded(text: string): Uint8Array {

@@ -2,7 +2,15 @@ import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
 import { LogError } from '../error.ts'
 import type { Find, LineFormat } from '../format/format.ts'
 import type { Zone } from '../time.ts'
-import { exactFinder, type Finder, foldedFinder, type Needle, needleMark, unicodeFinder } from './literal.ts'
+import {
+  exactFinder,
+  type Finder,
+  foldedFinder,
+  type Needle,
+  nearestOf,
+  needleMark,
+  unicodeFinder,
+} from './literal.ts'
 
 export interface Reader {
   format: LineFormat
@@ -127,15 +135,7 @@ function anyOf(literals: { text: string; folded: boolean }[] | null): Finder | n
     folded ? foldedFinder(encoder.encode(text)) : exactFinder(encoder.encode(text)),
   )
   if (finders.length === 1) return finders[0]!
-  const find: Finder = (bytes, from, to) => {
-    let nearest = -1
-    for (const find of finders) {
-      // Each further literal is only searched for before the nearest so far; otherwise a rare one would scan the whole chunk.
-      const at = find(bytes, from, nearest < 0 ? to : nearest)
-      if (at >= 0) nearest = at
-    }
-    return nearest
-  }
+  const find = nearestOf(finders)
   find.marks = finders.map(({ needle }) => needleMark(needle!))
   return find
 }

@@ -258,8 +258,8 @@ function againstRecords(directions: readonly RotatedFile[][], isNear: (order: Ro
   return near ? { order: near, certain: false } : null
 }
 
-/** A date and time that no other member has needs no evidence. */
-function isClear(order: readonly RotatedFile[]): boolean {
+/** Whether the names alone give the order: a date and time that no other member has needs no evidence. */
+export function isClear(order: readonly RotatedFile[]): boolean {
   const rotated = order.filter((member) => !isActive(member))
   if (rotated.some(({ date, unclear }) => date === '' || unclear !== undefined)) return false
   // What follows a date may be a counter, and counters may fall: only one file for a date is clear.
@@ -342,7 +342,8 @@ function isContradicted(full: readonly RotatedFile[], timeOf: (member: RotatedFi
   return false
 }
 
-const CLOCK_CHANGE_MS = 3_600_000
+/** In autumn, local times step back by an hour. */
+export const CLOCK_CHANGE_MS = 3_600_000
 
 function changesOf(order: readonly RotatedFile[]): number[] {
   return order.map(({ entry }) => entry.modified)

@@ -1,5 +1,6 @@
 import { compressionByName } from '../../codec/kind.ts'
 import { byName, byNameReversed, isActive, type RotatedFile } from '../../log/rotated/by-name.ts'
+import { CLOCK_CHANGE_MS, isClear } from '../../log/rotated/family.ts'
 import { parseDashed, parseName } from '../../log/rotated/names.ts'
 import { type Disk, type Listed, toEntry } from './disk.ts'
 import { type HeadTimes, readHead } from './heads.ts'
@@ -7,9 +8,6 @@ import { type HeadTimes, readHead } from './heads.ts'
 interface Member extends RotatedFile {
   file: Listed
 }
-
-/** In autumn, local times step back by an hour. */
-const CLOCK_CHANGE_MS = 3_600_000
 
 /**
  * Sorts the files of one log. Dates in names rise. Numbers have no agreed direction: logrotate's `.1` is the newest,
@@ -39,7 +37,7 @@ export function fileOrder(disk: Disk, log: string) {
   return async (listed: readonly Listed[]): Promise<Listed[]> => {
     const members = membersOf(log, listed).sort(byName)
     const rotated = members.filter((member) => !isActive(member))
-    const heads = isClear(rotated) ? new Map() : await headsOf(rotated)
+    const heads = rotated.length < 2 || isClear(rotated) ? new Map() : await headsOf(rotated)
     return [...decide(rotated, heads), ...members.filter(isActive)].map(({ file }) => file)
   }
 }
@@ -51,13 +49,6 @@ function membersOf(log: string, listed: readonly Listed[]): Member[] {
     const dashed = parseDashed(file.name)
     return { file, entry: toEntry(file), ...(dashed?.stem === log ? dashed : parseName(file.name)) }
   })
-}
-
-/** Whether the names alone give the order: each date is there once. */
-function isClear(rotated: readonly Member[]): boolean {
-  if (rotated.length < 2) return true
-  if (rotated.some(({ unclear }) => unclear !== undefined)) return false
-  return new Set(rotated.map(({ date }) => date)).size === rotated.length
 }
 
 /** `rotated` are in the order of their names. */

@@ -1,7 +1,7 @@
 import { fetchFromStore } from '#fetch'
-import { concat } from '../../bytes.ts'
 import { type Clock, systemClock } from '../../limits/clock.ts'
 import { parseShallow } from '../../limits/shallow-json.ts'
+import { bytesWithin } from '../remote/exact-stream.ts'
 import { type AttemptTimer, TransientError } from '../remote/retry.ts'
 import { StoreError } from '../store.ts'
 import { Breaker } from './breaker.ts'
@@ -108,12 +108,12 @@ export class PeerWire {
     longest: number,
     grow: (bytes: number) => void,
   ): Promise<Uint8Array> {
-    return bytesWithin(answer, timer, longest, grow)
+    return bytesWithin(answer, timer, { longest, who: 'peer', grow })
   }
 
   /** A JSON answer, which may have `longest` bytes. */
   async json(answer: Response, timer: Attempt, longest = LONGEST_TEXT): Promise<unknown> {
-    const text = new TextDecoder().decode(await bytesWithin(answer, timer, longest))
+    const text = new TextDecoder().decode(await bytesWithin(answer, timer, { longest, who: 'peer' }))
     try {
       return parseShallow(text)
     } catch (cause) {
@@ -196,28 +196,6 @@ export async function peerError(wire: PeerWire, answer: Response, timer: Attempt
   const error = new StoreError('unavailable', said, wait)
   // A proxy in front of a peer that is being restarted.
   return status === 502 || (status === 503 && code === null) ? new TransientError(error) : error
-}
-
-async function bytesWithin(
-  answer: Response,
-  timer: Attempt,
-  longest: number,
-  grow?: (bytes: number) => void,
-): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = []
-  let size = 0
-  for (const reader = answer.body?.getReader(); reader; ) {
-    const { done, value } = await timer.bound(reader.read())
-    if (done) break
-    size += value.length
-    if (size > longest) {
-      await reader.cancel().catch(() => {})
-      throw new StoreError('unavailable', 'The peer sent an endless answer')
-    }
-    grow?.(value.length)
-    pieces.push(value)
-  }
-  return concat(pieces)
 }
 
 function isConnectTimeout(error: unknown): boolean {

@@ -1,3 +1,4 @@
+import { concat } from '../../bytes.ts'
 import { sleep } from '../../limits/clock.ts'
 import { SlicedStream, type Slices, slicesOf } from '../fast.ts'
 import { type Bytes, StoreError } from '../store.ts'
@@ -130,4 +131,26 @@ function tooShort(received: number, length: number): StoreError {
 
 function tooLong(length: number): StoreError {
   return new StoreError('unavailable', `The storage sent more than the ${length} bytes it announced`)
+}
+
+/** The bytes of an answer that is held as a whole; `who` sent it. `grow` is called before more of it is held. */
+export async function bytesWithin(
+  answer: Response,
+  timer: Pick<AttemptTimer, 'bound'>,
+  { longest, who, grow }: { longest: number; who: string; grow?: ((bytes: number) => void) | undefined },
+): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for (const reader = answer.body?.getReader(); reader; ) {
+    const { done, value } = await timer.bound(reader.read())
+    if (done) break
+    size += value.length
+    if (size > longest) {
+      await reader.cancel().catch(() => {})
+      throw new StoreError('unavailable', `The ${who} sent an endless answer`)
+    }
+    grow?.(value.length)
+    pieces.push(value)
+  }
+  return concat(pieces)
 }

@@ -1,8 +1,8 @@
 import { AwsV4Signer } from 'aws4fetch'
 import { fetchFromStore } from '#fetch'
-import { concat } from '../../bytes.ts'
 import { BoundedMap } from '../../limits/bounded-map.ts'
 import { systemClock } from '../../limits/clock.ts'
+import { bytesWithin } from '../remote/exact-stream.ts'
 import { type AttemptTimer, TransientError } from '../remote/retry.ts'
 import { StoreError } from '../store.ts'
 import { Credentials } from './credentials.ts'
@@ -59,17 +59,9 @@ export class S3Wire {
 
   /** The text of an answer, which must be complete. */
   async text(answer: Response, timer: AttemptTimer): Promise<string> {
-    const pieces: Uint8Array[] = []
-    let size = 0
-    for (const reader = answer.body?.getReader(); reader; ) {
-      const { done, value } = await timer.bound(reader.read())
-      if (done) break
-      size += value.length
-      if (size > LONGEST_TEXT) throw new StoreError('unavailable', 'The storage sent an endless listing')
-      pieces.push(value)
-    }
+    const bytes = await bytesWithin(answer, timer, { longest: LONGEST_TEXT, who: 'storage' })
     try {
-      return new TextDecoder('utf-8', { fatal: true }).decode(concat(pieces))
+      return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
     } catch (cause) {
       const error = new StoreError('unavailable', 'The storage sent text that is not UTF-8', { cause })
       throw new TransientError(error)
