@@ -32,6 +32,9 @@ export interface Subscription {
 
 /** A hub without followers is kept for a moment, because clients reconnect. */
 const LINGER = 2000
+/** After a rotation the new file is looked for at short intervals, for ten seconds: it may stay empty for a day. */
+const SHORT_LOOK_MS = 200
+const SHORT_LOOKS = 50
 /** A record is sent this long after its last line arrived. */
 const FLUSH_MS = 60
 
@@ -80,6 +83,8 @@ export class Hub {
   #flushing: (() => void) | null = null
   #queue: Promise<unknown> = Promise.resolve()
   #pause: number
+  /** How many more times a file that is awaited is looked for at short intervals. */
+  #shortLooks = SHORT_LOOKS
   #failures = 0
   #joining = 0
   #open = true
@@ -176,11 +181,13 @@ export class Hub {
     for (const channel of this.#channels.values()) channel.startPoll()
     for (const change of changes) this.#forEach((channel) => void channel.feed(change))
     const active = changes.length > 0
+    if (active) this.#shortLooks = SHORT_LOOKS
     this.#pause = active ? this.#limits.poll[0] : Math.min(this.#limits.poll[1], Math.ceil(this.#pause * 1.5))
     if (more) this.#lookIn(0)
     // Also what an earlier poll left, which failed before its end.
     else if ([...this.#channels.values()].some(({ isHolding }) => isHolding)) this.#flushHeld()
-    this.#lookIn(this.#tracker.between ? Math.min(this.#pause, 200) : this.#pause)
+    const soon = this.#tracker.between && this.#shortLooks-- > 0
+    this.#lookIn(soon ? Math.min(this.#pause, SHORT_LOOK_MS) : this.#pause)
   }
 
   /** What happened since the last poll. `more` says that there is more than one poll returns. */

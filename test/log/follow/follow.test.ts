@@ -15,6 +15,7 @@ import { type AppOptions, createApp } from '../../../src/app.ts'
 import { fsStore } from '../../../src/store/fs.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import type { Store } from '../../../src/store/store.ts'
+import { manualClock } from '../../support/manual-clock.ts'
 
 const line = (i: number, level = 'INFO') =>
   `2026-11-15 02:10:00.${String(i).padStart(3, '0')}\t${level}\tx.go:1\t[A]: line ${i}\n`
@@ -411,6 +412,28 @@ describe('follow on a disk', () => {
     expect(second.status).toBe(200)
     await second.until(({ records }) => records === lines(5, 7))
     expect((await app.request('/api/v1/log/view?file=none.log&follow=true')).status).toBe(404)
+  })
+
+  it('looks seldom at a log that stays empty after a rotation', async () => {
+    const clock = manualClock(Date.UTC(2026, 10, 15, 3))
+    const store = memoryStore({ 'e.log': '', 'e.log.1': lines(0, 5) }, clock)
+    let requests = 0
+    const counted = new Proxy<Store>(store, {
+      get(target, name: keyof Store) {
+        if (typeof target[name] === 'function') requests++
+        return target[name]
+      },
+    })
+    const quiet = appOf(counted, { clock })
+    const client = await open(quiet, 'file=e.log', SSE)
+    await clock.pass(60_000)
+    const after = requests
+    await clock.pass(600_000)
+    // Every three seconds the file, the one before it and the list.
+    expect(requests - after).toBeLessThanOrEqual(600)
+    store.put('e.log', line(5))
+    await clock.pass(10_000)
+    await client.until(({ records }) => records === line(5))
   })
 
   it('sends the whole tail though the file is rotated under it', async () => {
