@@ -180,6 +180,7 @@ export class Follower {
   /** Selects the tail, which ends where the channel continues. */
   async #selectTail(signal: AbortSignal | undefined): Promise<void> {
     const { context, view: asked, frame } = this.#request
+    if (await this.#isEmpty()) return
     const cursor = { place: this.#given, direction: 'before' as const }
     const records = frame.events || frame.json
     const view = await viewOf(context, { ...asked, cursor, records, each: true }, signal)
@@ -194,6 +195,16 @@ export class Follower {
     } finally {
       view.memory?.release()
     }
+  }
+
+  /** Whether the file that was asked for, without those before it, is empty, so that the channel continues in another one. */
+  async #isEmpty(): Promise<boolean> {
+    const { context, view } = this.#request
+    if (view.rotated || this.#given.name === view.file) return false
+    return context.files.stat(view.file).then(
+      ({ size }) => size === 0,
+      () => false,
+    )
   }
 
   /** Renders the records of a tail: as events they take several times their size, and a long one several turns. */
