@@ -107,6 +107,11 @@ const REQUESTS = [
   '/api/v1/log/groups?node=*&file=a.log&by=shard&of=shard&limit=3&level=warn&since=2026-11-14T02:01:00Z',
   '/api/v1/log/groups?node=*&file=a.log&file=notes.txt&by=level',
   '/api/v1/log/groups?node=*&file=a.log&by=nothing',
+  ...['', '&q=took', '&level=warn', '&where=shard:3', '&node=db-1'].map(
+    (more) =>
+      `/api/v1/log/compare?node=db-*&file=a.log&since=2026-11-14T02:04:00Z&until=2026-11-14T02:07:00Z${more}`,
+  ),
+  '/api/v1/log/compare?node=db-0&base-node=*&file=a.log&since=2026-11-14T02:01:00Z&until=2026-11-14T02:05:00Z',
 ]
 
 describe('what is asked of a peer', () => {
@@ -131,6 +136,24 @@ describe('what is asked of a peer', () => {
     for (const { asked } of peers) {
       expect(asked.filter((path) => path.includes('download'))).toEqual([])
       expect(asked.filter((path) => path.startsWith('/api/v1/log/groups'))).toHaveLength(1)
+    }
+  })
+
+  it('is compared where the log is', async () => {
+    const { handing, peers } = fleets()
+    const since = 'since=2026-11-14T02:04:00Z&until=2026-11-14T02:07:00Z'
+    const path = `/api/v1/log/compare?node=*&file=a.log&${since}&q=took`
+    const { status, body, missing } = await answerOf(handing, path)
+    expect([status, JSON.parse(body).complete, missing]).toEqual([200, true, undefined])
+    await answerOf(handing, path)
+    // The clock of the other one is in another zone: it has no records then.
+    for (const { asked } of [peers[0]!, peers[2]!]) {
+      // What shows the format of a log is read, and not its records.
+      const read = asked.filter((path) => path.includes('download')).length
+      await answerOf(handing, path)
+      expect(asked.filter((path) => path.includes('download')).length).toBe(read)
+      expect(asked.some((path) => path.startsWith('/api/v1/log/histogram'))).toBe(true)
+      expect(asked.some((path) => path.includes('lane=true'))).toBe(true)
     }
   })
 

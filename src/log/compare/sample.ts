@@ -3,6 +3,8 @@ import { readFields } from '../fields/fields.ts'
 import { LEVELS, type LineFormat } from '../format/detect.ts'
 import { COLUMNS } from '../histogram/chart.ts'
 import { histogramOf } from '../histogram/histogram.ts'
+import { mergePage } from '../merge/merge.ts'
+import type { Source } from '../merge/source.ts'
 import { levelsFrom, type Selection } from '../selection.ts'
 import type { ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
@@ -16,6 +18,8 @@ export interface ComparedLog {
   rotated: boolean
   /** How its text is written. */
   charset?: ViewRequest['charset']
+  /** The log as one of several, which its own node may read. @default it is read here */
+  source?: Source
   context: ViewContext
 }
 
@@ -67,6 +71,8 @@ export interface Sampling {
   period: Period
   /** How many logs share the records. */
   logs: number
+  /** The filters as a query, for logs that are read on their own nodes. @default all are read here */
+  handedOn?: string | null
   signal?: AbortSignal | undefined
 }
 
@@ -75,17 +81,15 @@ export interface Sampling {
  * and of all warnings and above as many again: these are rare, and tell the most.
  */
 export async function sampleLog(log: ComparedLog, sampling: Sampling): Promise<Sample> {
-  const { period, logs, signal } = sampling
+  const { period, logs } = sampling
   const { from, to } = period
   const selection = sampling.selection.with({ since: from, until: to })
   const step = Math.max(1, Math.ceil((to - from) / PARTS))
-  const { file, rotated, charset, context } = log
-  const counting = { file, rotated, charset, selection, buckets: PARTS, step, origin: from, range: period }
-  const chart = (await histogramOf(context, counting, () => false, signal))!
+  const chart = await countLog(log, { ...sampling, selection }, step)
   const sums = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0)
-  const levels = COLUMNS.map((_, i) => sums(chart.buckets.map(({ counts }) => counts[i]!)))
-  const parts = Array.from({ length: PARTS }, (_, i) => sums(chart.buckets[i]?.counts ?? []))
-  const reading = new SampleReader(log, selection, signal)
+  const levels = COLUMNS.map((_, i) => sums(chart.parts.map((counts) => counts[i]!)))
+  const parts = chart.parts.map(sums)
+  const reading = new SampleReader(log, { ...sampling, selection })
   const most = Math.max(FEWEST, Math.floor(RECORDS / logs))
   const total = sums(parts)
   if (total > 0 && total <= most) await reading.take({ most, stands: total })
@@ -97,16 +101,49 @@ export async function sampleLog(log: ComparedLog, sampling: Sampling): Promise<S
     for (const [i, count] of parts.entries()) {
       if (count === 0) continue
       const within = { since: from + i * step, until: Math.min(to, from + (i + 1) * step) }
-      const others =
-        sums(chart.buckets[i]!.counts) - sums(chart.buckets[i]!.counts.slice(WARN, LEVELS.length))
+      const others = count - sums(chart.parts[i]!.slice(WARN, LEVELS.length))
       await reading.take({ ...within, most: each, stands: splits ? others : count, mild: splits })
     }
     if (splits) await reading.take({ most, stands: severe, levels: levelsFrom(WARN) })
   }
   const { records, notes, isCut } = reading
-  for (const note of chart.notes ?? []) notes.add(note)
+  for (const note of chart.notes) notes.add(note)
   const isWhole = records.length === total
   return { log, levels, parts, records, isWhole, complete: chart.complete && !isCut, notes }
+}
+
+/** How many records there are in each part of a period, by level: counted on the log's own node, if that can be. */
+async function countLog(
+  { file, rotated, charset, context }: ComparedLog,
+  { selection, period, handedOn = null, signal }: Sampling,
+  step: number,
+): Promise<{ parts: number[][]; complete: boolean; notes: readonly string[] }> {
+  const { from } = period
+  const counting = { file, rotated, charset, selection, buckets: PARTS, step, origin: from, range: period }
+  const asked = [`file=${encodeURIComponent(file)}&rotated=${rotated}&step=${step}&origin=${from}`]
+  const there =
+    handedOn === null || !isSaid(period)
+      ? null
+      : await context.countThere?.(
+          [...asked, ...timesOf(selection), handedOn].filter(Boolean).join('&'),
+          signal,
+        )
+  const chart = there ?? (await histogramOf(context, counting, () => false, signal))!
+  const parts = Array.from({ length: PARTS }, () => COLUMNS.map(() => 0))
+  for (const { time, counts } of chart.buckets) {
+    const part = parts[Math.min(PARTS - 1, Math.max(0, Math.round((time - from) / step)))]!
+    counts.forEach((count, column) => {
+      part[column]! += count
+    })
+  }
+  return { parts, complete: chart.complete, notes: chart.notes ?? [] }
+}
+
+/** Whether its ends can be said to another node: times in a query are whole milliseconds. */
+const isSaid = ({ from, to }: Period) => Number.isInteger(from) && Number.isInteger(to)
+
+function timesOf({ since, until }: Selection): string[] {
+  return [`since=${new Date(since!).toISOString()}`, `until=${new Date(until!).toISOString()}`]
 }
 
 /** Which records are read: at most so many of those that they stand for. */
@@ -120,49 +157,72 @@ interface Drawn {
   mild?: boolean
 }
 
+/** Records that were read, and the memory that they take until they are released. */
+interface SampledPage {
+  records: readonly { bytes: Uint8Array; format: LineFormat }[]
+  notes: readonly string[]
+  release(): void
+}
+
 class SampleReader {
   readonly records: SampledRecord[] = []
   readonly notes = new Set<string>()
   isCut = false
   readonly #log: ComparedLog
-  readonly #selection: Selection
-  readonly #signal: AbortSignal | undefined
+  readonly #sampling: Sampling
 
-  constructor(log: ComparedLog, selection: Selection, signal: AbortSignal | undefined) {
+  constructor(log: ComparedLog, sampling: Sampling) {
     this.#log = log
-    this.#selection = selection
-    this.#signal = signal
+    this.#sampling = sampling
   }
 
   async take({ most, stands, mild = false, ...conditions }: Drawn): Promise<void> {
-    const { file, rotated, charset, context } = this.#log
-    const request = {
-      file,
-      rotated,
-      charset,
-      cursor: null,
-      fit: { size: BYTES, lines: most },
-      selection: this.#selection.with(conditions),
-      records: true,
-      each: true,
-    }
-    const view = await viewOf(context, request, this.#signal)
+    const selection = this.#sampling.selection.with(conditions)
+    const found = (await this.#there(selection, most)) ?? (await this.#here(selection, most))
     try {
       const taken: SampledRecord[] = []
-      for (const piece of view.pieces ?? []) {
+      for (const { bytes, format } of found.records) {
         if (isTurnOver()) await yieldToEventLoop()
-        const record = this.#read(piece, view.format)
+        const record = this.#read(bytes, format)
         if (!(mild && isSevere(record))) taken.push(record)
       }
       for (const record of taken) record.weight = Math.max(1, stands / taken.length)
       this.records.push(...taken)
-      for (const note of view.notes) {
-        if (note === 'scan-budget' || note === 'answer-budget') this.isCut ||= view.pieces?.length === 0
+      for (const note of found.notes) {
+        if (note === 'scan-budget' || note === 'answer-budget') this.isCut ||= found.records.length === 0
         else this.notes.add(note)
       }
     } finally {
-      view.memory?.release()
+      found.release()
     }
+  }
+
+  async #here(selection: Selection, most: number): Promise<SampledPage> {
+    const { file, rotated, charset, context } = this.#log
+    const what = { file, rotated, charset, cursor: null, selection, records: true, each: true }
+    const request = { ...what, fit: { size: BYTES, lines: most } }
+    const view = await viewOf(context, request, this.#sampling.signal)
+    const records = (view.pieces ?? []).map((bytes) => ({ bytes, format: view.format }))
+    return { records, notes: view.notes, release: () => view.memory?.release() }
+  }
+
+  /** The newest records as the log's own node finds them; null if it is read here. */
+  async #there(selection: Selection, most: number): Promise<SampledPage | null> {
+    const { source, charset, context } = this.#log
+    const { handedOn = null, period, signal } = this.#sampling
+    if (!source || !context.laneThere || handedOn === null || !isSaid(period)) return null
+    // What is added to the filters of the request is the level, if they do not name one.
+    const level = selection.levels === this.#sampling.selection.levels ? '' : `level=${LEVELS[WARN]}`
+    const request = {
+      selection,
+      charset,
+      cursor: null,
+      fit: { size: BYTES, lines: most },
+      handedOn: [...timesOf(selection), level, handedOn].filter(Boolean).join('&'),
+      alone: true,
+      cost: (bytes: Uint8Array) => ({ size: bytes.length, lines: 1 }),
+    }
+    return mergePage([{ ...source, context }], request, signal)
   }
 
   #read(piece: Uint8Array, format: LineFormat): SampledRecord {

@@ -9,6 +9,7 @@ import { IN_SLOT, type Missing, type Source } from '../../log/merge/source.ts'
 import type { Selection } from '../../log/selection.ts'
 import { StoreError } from '../../store/store.ts'
 import { mergedJson, type Sources, sourceHeaders } from '../merged/route.ts'
+import { filterQuery } from '../parameters/query-text.ts'
 import type { Query } from '../parameters/read.ts'
 import { type QueryRoute, readViewRequest } from '../parameters/view-request.ts'
 import type { ConfigFindings } from './config.ts'
@@ -30,16 +31,18 @@ export interface ConfigPeriods {
 }
 
 /** A log of several, as it is compared. */
-export function compared({ name, file, node, rotated = true, context }: Source): ComparedLog {
-  return { name, file, node, rotated, context }
+export function compared(source: Source): ComparedLog {
+  const { name, file, node, rotated = true, context } = source
+  return { name, file, node, rotated, source, context }
 }
 
 /** How many findings an answer has, and how many of each kind before there is room for more. */
 const FINDINGS = 12
 const MOST_OF = { config: 4, silent: 3, level: 2, pattern: 6, field: 4 } as const
 const CONFIG_SCORE = 450
-/** How many logs are read at once. */
+/** How many logs are read at once, here and on their own nodes. */
 const LOGS_AT_ONCE = 2
+const ELSEWHERE_AT_ONCE = 8
 
 /** `GET /api/v1/log/compare`: what sets a range of time apart from another one, or nodes from other nodes. */
 export async function compareLogs(request: Request, query: Query, route: CompareRoute): Promise<Response> {
@@ -57,7 +60,7 @@ export async function compareLogs(request: Request, query: Query, route: Compare
   if (request.method === 'HEAD') return mergedJson(request, null, {}, false)
   const leave = await sources[0]!.context.scans.enter(signal, 'long')
   try {
-    const sampling = new SideReader(selection, route, signal)
+    const sampling = new SideReader(selection, route, { handedOn: filterQuery(query), signal })
     const rangeSide = await sampling.read(sources, range)
     const baseSide = await sampling.read(others ?? sources, base)
     sampling.check(sources.length + (others ?? sources).length)
@@ -108,11 +111,17 @@ class SideReader {
   readonly missing: Missing[] = []
   complete = true
   readonly #selection: Selection
+  readonly #handedOn: string
   readonly #signal: AbortSignal
   readonly #isLate: (log: ComparedLog) => boolean
 
-  constructor(selection: Selection, { clock }: CompareRoute, signal: AbortSignal) {
+  constructor(
+    selection: Selection,
+    { clock }: CompareRoute,
+    { handedOn, signal }: { handedOn: string; signal: AbortSignal },
+  ) {
     this.#selection = selection
+    this.#handedOn = handedOn
     this.#signal = signal
     const start = clock.elapsed()
     this.#isLate = ({ context }) => clock.elapsed() - start > BUDGETS * context.limits.scanMillis
@@ -120,8 +129,15 @@ class SideReader {
 
   async read(logs: readonly ComparedLog[], period: Period): Promise<Sample[]> {
     const samples: Sample[] = []
-    const sampling = { selection: this.#selection, period, logs: logs.length, signal: this.#signal }
-    await each(logs, LOGS_AT_ONCE, async (log) => {
+    const sampling = {
+      selection: this.#selection,
+      period,
+      logs: logs.length,
+      handedOn: this.#handedOn,
+      signal: this.#signal,
+    }
+    const atOnce = logs.every(({ context }) => context.laneThere) ? ELSEWHERE_AT_ONCE : LOGS_AT_ONCE
+    await each(logs, atOnce, async (log) => {
       if (this.#isLate(log)) {
         this.#cut()
         return
@@ -138,7 +154,8 @@ class SideReader {
         if (!this.missing.some(({ name }) => name === log.name)) this.missing.push({ name: log.name, error })
       }
     })
-    return samples
+    // Whichever node answers first: an example is of the same log each time.
+    return samples.sort((a, b) => logs.indexOf(a.log) - logs.indexOf(b.log))
   }
 
   /** Throws if no log could be read at all. */
