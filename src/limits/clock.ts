@@ -50,11 +50,33 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
       reject(signal?.reason)
     }
     const cancel = clock.after(ms, () => {
-      signal?.removeEventListener('abort', leave)
+      stay()
       resolve()
     })
-    signal?.addEventListener('abort', leave, { once: true })
+    const stay = onAbort(signal, leave)
   })
+}
+
+/** Whom to tell when a signal aborts. */
+const awaiting = new WeakMap<AbortSignal, Set<() => void>>()
+
+/**
+ * Calls back when a signal aborts, unless what is returned is called before. A signal has one listener for all: a request
+ * may read dozens of objects at once, and Node warns of more than ten.
+ */
+export function onAbort(signal: AbortSignal | undefined, then: () => void): () => void {
+  if (!signal) return () => {}
+  const known = awaiting.get(signal)
+  const all = known ?? new Set()
+  all.add(then)
+  if (!known) {
+    awaiting.set(signal, all)
+    const tell = () => {
+      for (const call of all) call()
+    }
+    signal.addEventListener('abort', tell, { once: true })
+  }
+  return () => all.delete(then)
 }
 
 /** A signal that aborts after `ms`, unless the work is done before: call `done` then. */

@@ -1,5 +1,5 @@
 import { BoundedMap } from './bounded-map.ts'
-import { type Clock, systemClock } from './clock.ts'
+import { type Clock, onAbort, systemClock } from './clock.ts'
 
 /** Runs at most a fixed number of jobs at once; more are queued, and beyond that they are refused. */
 export type ConcurrencyLimit = ReturnType<typeof concurrencyLimit>
@@ -89,8 +89,9 @@ export function concurrencyLimit({
     if (waiting.size >= queue) makePlace(owner, length)
     return new Promise((resolve, reject) => {
       let cancel = () => {}
+      let stay = () => {}
       const done = () => {
-        signal?.removeEventListener('abort', leave)
+        stay()
         cancel()
       }
       const waiter: Waiter = {
@@ -109,7 +110,7 @@ export function concurrencyLimit({
       }
       const leave = () => waiter.refuse(signal?.reason)
       waiting.add(waiter)
-      signal?.addEventListener('abort', leave, { once: true })
+      stay = onAbort(signal, leave)
       if (maxWait !== undefined) cancel = clock.after(maxWait, () => waiter.refuse(busy!()))
     })
   }

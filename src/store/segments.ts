@@ -1,5 +1,5 @@
 import { BoundedMap } from '../limits/bounded-map.ts'
-import { type Clock, systemClock } from '../limits/clock.ts'
+import { type Clock, onAbort, systemClock } from '../limits/clock.ts'
 import { SharedWork } from '../limits/once.ts'
 import { parseFile } from '../segment/names.ts'
 import { entryOf, listShipped, parseTag } from './segments/listing.ts'
@@ -138,7 +138,7 @@ class SegmentStore {
     }
     const asking = new AbortController()
     const leave = () => asking.abort(options.signal?.reason)
-    options.signal?.addEventListener('abort', leave, { once: true })
+    const stay = onAbort(options.signal, leave)
     const mirrored = askMirror(asking.signal)
     mirrored.catch(() => {})
     try {
@@ -148,7 +148,7 @@ class SegmentStore {
       mirrored.then(discard, () => {})
       return found === 'hidden' ? { mirrored: null } : { life: found }
     } finally {
-      options.signal?.removeEventListener('abort', leave)
+      stay()
     }
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { Budget } from '../../src/limits/budget.ts'
-import { deadlineSignal, every, inTime, sleep, systemClock } from '../../src/limits/clock.ts'
+import { deadlineSignal, every, inTime, onAbort, sleep, systemClock } from '../../src/limits/clock.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 describe('a clock', () => {
@@ -51,6 +51,20 @@ describe('a clock', () => {
     clock.step(-3_600_000)
     clock.skip(100)
     expect([budget.isSpent, budget.millisLeft]).toEqual([true, 0])
+  })
+})
+
+describe('onAbort', () => {
+  it('tells everybody who did not leave, by one listener', () => {
+    const controller = new AbortController()
+    const told: number[] = []
+    const listen = vi.spyOn(controller.signal, 'addEventListener')
+    const leave = Array.from({ length: 20 }, (_, i) => onAbort(controller.signal, () => told.push(i)))
+    for (const one of leave.slice(2)) one()
+    expect(listen).toHaveBeenCalledTimes(1)
+    controller.abort()
+    expect(told).toEqual([0, 1])
+    onAbort(undefined, () => told.push(2))()
   })
 })
 

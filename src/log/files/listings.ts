@@ -1,4 +1,4 @@
-import type { Clock } from '../../limits/clock.ts'
+import { type Clock, onAbort } from '../../limits/clock.ts'
 import type { Entry } from '../../store/store.ts'
 
 const MAX_AGE_MS = 1000
@@ -97,7 +97,6 @@ function join(running: Running, signal: AbortSignal | undefined, leave: (running
       running.abort.abort(signal.reason)
     }
     if (signal.aborted) return end()
-    signal.addEventListener('abort', end, { once: true })
-    running.listing.then(resolve, reject).finally(() => signal.removeEventListener('abort', end))
+    running.listing.then(resolve, reject).finally(onAbort(signal, end))
   })
 }

@@ -1,4 +1,4 @@
-import { type Clock, sleep, systemClock } from '../../limits/clock.ts'
+import { type Clock, onAbort, sleep, systemClock } from '../../limits/clock.ts'
 import { type Store, StoreError } from '../store.ts'
 
 /** How long a store waits for its service, and how often it retries. Milliseconds. */
@@ -69,6 +69,7 @@ export class AttemptTimer {
   readonly #client: AbortSignal | undefined
   readonly #disconnect = () => this.#controller.abort(this.#client?.reason)
   #cancel = () => {}
+  #stay = () => {}
   isLate = false
 
   // AbortSignal.any would do, but on Node 20 it keeps every signal alive as long as its source.
@@ -76,7 +77,7 @@ export class AttemptTimer {
     this.#clock = clock
     this.#client = client
     if (client?.aborted) this.#disconnect()
-    else client?.addEventListener('abort', this.#disconnect, { once: true })
+    else this.#stay = onAbort(client, this.#disconnect)
   }
 
   get signal(): AbortSignal {
@@ -99,7 +100,7 @@ export class AttemptTimer {
   /** The request is complete: stops, and releases the client's signal. */
   end(): void {
     this.#cancel()
-    this.#client?.removeEventListener('abort', this.#disconnect)
+    this.#stay()
   }
 
   abort(): void {
