@@ -12,6 +12,7 @@ const LONG = [
   'test/page/**/*.parts.test.ts',
   'test/routes/view/csv.parts.test.ts',
   'test/ship/*.parts.test.ts',
+  'test/fleet/faults.parts.test.ts',
   'test/log/follow/*.parts.test.ts',
   'test/deploy/*.parts.test.ts',
   'test/join/*.parts.test.ts',
