@@ -1,5 +1,6 @@
 import type { LogFileDetail, LogQuery } from '../client.ts'
 import { namedBy } from '../log/merge/source.ts'
+import { fieldHints } from '../terminal/output/notes.ts'
 import { part } from './text/answer.ts'
 import { type Call, filtersOf } from './tool.ts'
 
@@ -25,6 +26,7 @@ export async function whyEmpty(query: LogQuery, call: Call): Promise<string[]> {
     `Without filters, the range has records; of the ${sampled}${inRange.records}: ${
       levels.map(({ value, count }) => `${part(value)} ${count}`).join(', ') || 'no levels'
     }`,
+    ...fieldHints(query.where, inRange).map(part),
   ]
   for (const [name, value] of filters.slice(0, MOST_FILTERS)) {
     if (call.clock.elapsed() - started > MILLIS) break

@@ -27,7 +27,7 @@ export async function grep(given: CommandLine, style: Style, world: World): Prom
     atOnce: false,
     maySplit: true,
   }
-  if (given.flags.has('link')) return printLinks(logs, world)
+  if (given.flags.has('link')) return printLinks({ ...logs, context: contextOf(given) }, world)
   const search = new Search(given, marking, world)
   const isWhole = await readLogs(logs, world, async (reading, tell) => {
     if (!search.unread) await tell(await search.run(reading))

@@ -63,6 +63,8 @@ async function last(
   let content: string[] = []
   let before: string | undefined
   const asked = new Set<string>()
+  /** Notes that were printed, or need not be: many pages may have the same. */
+  const told = new Set(['scan-budget'])
   for (;;) {
     const query = { ...tail.query, lines: wanted - content.length, before }
     const page = await withSpinner(world, `reading ${tail.title}`, () =>
@@ -73,10 +75,12 @@ async function last(
     // Nothing lies between a cursor and itself: it is a page that was seen.
     if (page.prev === null || page.prev !== before) content = [...page.content, ...content]
     for (const each of page.missing) missing.set(each.name, each)
-    for (const note of new Set(page.notes))
-      if (note !== 'scan-budget')
-        await complain(world, `${tail.title}: ${SENTENCES[note] ?? `note: ${note}`}`)
-    if (page.notes.includes('unknown-field')) await suggestFields(tail.client, query, world)
+    for (const note of page.notes) {
+      if (told.has(note)) continue
+      told.add(note)
+      await complain(world, `${tail.title}: ${SENTENCES[note] ?? `note: ${note}`}`)
+      if (note === 'unknown-field') await suggestFields(tail.client, query, world)
+    }
     if (page.complete || page.prev === null || content.length >= wanted)
       return { content, missing: [...missing.values()], isStuck: false }
     if (isStuck) {

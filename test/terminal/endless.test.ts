@@ -67,6 +67,22 @@ describe('a node that gives the same page for ever', () => {
     expect(told).toMatchObject({ code: 0, out: '1\n2\n3\n4\n5\n', err: '', requests: 5 })
   })
 
+  it('has its notes printed once', async () => {
+    let turn = 0
+    const headers = () => ({
+      Link: `<?before=c${turn++}>; rel="prev"`,
+      'X-Nodestate-Note': 'scan-budget, time-order',
+    })
+    const told = await run(
+      'tail',
+      ['a.log'],
+      { lines: ['3'] },
+      () => new Response('one\n', { headers: headers() }),
+    )
+    expect(told).toMatchObject({ code: 0, requests: 3 })
+    expect(told.err).toMatch(/^nodestate: a\.log: The times in this log are not in order;[^\n]*\n$/)
+  })
+
   it.each([
     ['tail', ['a.log', 'b.log'], {}],
     ['tail', ['*.log'], { json: [''] }],

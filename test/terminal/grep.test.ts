@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readLook } from '../../src/page/url.ts'
 import { cleanUp, launch, type Program, serve, temporaryDirectory } from '../program.ts'
 
 const LEVELS = ['INFO', 'INFO', 'WARN', 'ERROR']
@@ -17,6 +18,7 @@ const TRACE = '2026-11-15 02:20:00.000\tERROR\ta.go:1\t[A]: panic in flush\ngoro
 const ODD = '2026-11-15 02:20:00.000\tERROR\ta.go:1\t[A]: \x1b]0;owned\x07 bell\n'
 const CRLF = '2026-11-15 02:20:00.000\tINFO\ta.go:1\t[A]: from windows\r\n'
 const GREETING = '2026-11-15 02:20:00.000\tINFO\ta.go:1\t[A]: Grüße\n'
+const SHARD = 'The newest records do not seem to have a field shrad: did you mean shard?'
 const matching = (lines: string[], what: RegExp) => lines.filter((text) => what.test(text)).join('')
 
 let node: Program
@@ -79,7 +81,17 @@ describe('grep', () => {
     expect(all.out).toMatch(
       /^http:\/\/127[^@]*\/#file=\*&regex=a%7Cb&since=[^&]*&until=2026-11-15\+03%3A00\n$/,
     )
-    expect(await grep('x', 'broker.log', '--pattern', 'a <*>', '--link')).toMatchObject({ code: 2, out: '' })
+    const around = await grep('x', 'broker.log', '--pattern', 'a <*>', '-C', '3', '--link')
+    expect(around).toEqual({
+      code: 0,
+      out: `${node.url}/#file=broker.log&q=x&pattern=a+%3C*%3E&context=3\n`,
+      err: '',
+    })
+    expect(readLook(new URL(around.out).hash).terms).toEqual([
+      { kind: 'q', value: 'x' },
+      { kind: 'pattern', value: 'a <*>' },
+    ])
+    expect(await grep('x', 'broker.log', '-C', '100', '--link')).toMatchObject({ code: 2, out: '' })
   })
 
   it('suggests the name of a misspelt log or field', async () => {
@@ -90,8 +102,9 @@ describe('grep', () => {
     expect(field).toEqual({
       code: 1,
       out: '',
-      err: 'nodestate: The newest records have no field shrad: did you mean shard?\n',
+      err: `nodestate: ${SHARD}\n`,
     })
+    expect(await grep('broker.log', '-C', '2', '--where', 'shrad >= 3')).toEqual(field)
   })
 
   it('exits 1 and prints nothing when nothing matches', async () => {

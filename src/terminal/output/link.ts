@@ -1,5 +1,4 @@
 import type { LogQuery } from '../../client.ts'
-import { UsageError } from '../../settings/usage.ts'
 import { printable, show } from './shown.ts'
 import { FOUND, type World } from './world.ts'
 
@@ -10,27 +9,26 @@ interface Linked {
   files: readonly string[]
   node: readonly string[] | undefined
   filters: Omit<LogQuery, 'file'>
+  /** How many records around each match; null for the matches alone. */
+  context?: number | null
 }
 
 /** `--link`: prints the address of the page that shows the same records, one for each node. It never has the token. */
 export async function printLinks(linked: Linked, world: World, isFollowed = false): Promise<number> {
-  const { targets, files, node = [], filters } = linked
-  if (filters.pattern !== undefined)
-    throw new UsageError(
-      'Cannot use --pattern with --link: the page has no such filter; use --grep or --regex.',
-    )
-  const { since, until, level, q, regex, not, notregex, where, encoding, rotated } = filters
+  const { targets, files, node = [], filters, context = null } = linked
+  const { since, until, level, q, regex, not, notregex, where, pattern, encoding, rotated } = filters
   const params = new URLSearchParams()
   const add = (name: string, values: string | readonly string[] | undefined) => {
     for (const value of [values ?? []].flat()) params.append(name, value)
   }
   add('file', files)
   add('node', node)
-  for (const [name, values] of Object.entries({ q, regex, not, notregex, where, level, encoding }))
+  for (const [name, values] of Object.entries({ q, regex, not, notregex, where, pattern, level, encoding }))
     add(name, values)
   add('since', since && atLast(since))
   add('until', until && atLast(until))
   if (rotated) add('rotated', 'true')
+  if (context !== null) add('context', String(context))
   if (isFollowed) add('follow', 'true')
   for (const { page } of targets) await world.stdout.write(show`${printable(`${page}#${params}`)}\n`)
   return FOUND

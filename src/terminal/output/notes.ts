@@ -1,4 +1,5 @@
-import { type Client, type LogQuery, ProblemError, UnreachableError } from '../../client.ts'
+import { type Client, type LogFields, type LogQuery, ProblemError, UnreachableError } from '../../client.ts'
+import { COMPARISON } from '../../log/where/compare.ts'
 import { suggestion } from '../../settings/suggestion.ts'
 import { UsageError } from '../../settings/usage.ts'
 import { printable, show } from './shown.ts'
@@ -6,20 +7,34 @@ import type { World } from './world.ts'
 
 export { SENTENCES } from '../../client/notes.ts'
 
-/** Complains about fields of `--where` that the newest records do not have, but for one letter or two. */
+/** Complains about fields of `--where` that the newest records do not seem to have, if one of theirs is nearly the same. */
 export async function suggestFields(
   client: Client,
-  { file, node, where, rotated }: LogQuery,
+  { file, node, where, rotated, encoding }: LogQuery,
   world: World,
 ): Promise<void> {
   if (where === undefined) return
-  const found = await client.fields({ file, node, rotated }, { signal: world.signal }).catch(() => null)
-  const names = [...OWN_FIELDS, ...(found?.fields.map(({ name }) => name) ?? [])]
-  for (const condition of [where].flat()) {
-    const field = /^!?([^:~<>]+)/.exec(condition)?.[1] ?? ''
+  const asked = { file, node, rotated, encoding }
+  const found = await client.fields(asked, { signal: world.signal }).catch(() => null)
+  for (const hint of found ? fieldHints(where, found) : []) await complain(world, hint)
+}
+
+/** A sentence for each field of `where` that is nearly one of those that were found. */
+export function fieldHints(where: LogQuery['where'], found: Pick<LogFields, 'fields'>): string[] {
+  const names = [...OWN_FIELDS, ...found.fields.map(({ name }) => name)]
+  const asked = new Set([where ?? []].flat().map(fieldOf))
+  return [...asked].flatMap((field) => {
     const hint = names.includes(field) ? '' : suggestion(field, names)
-    if (hint !== '') await complain(world, `The newest records have no field ${field}${hint}`)
-  }
+    // A sample has the most frequent fields of some records: others may have it.
+    return hint === '' ? [] : [`The newest records do not seem to have a field ${field}${hint}`]
+  })
+}
+
+/** The field of a condition, as the API reads it: only in a comparison may spaces follow it. */
+function fieldOf(condition: string): string {
+  const rest = condition.replace(/^!/, '')
+  const [, compared] = COMPARISON.exec(rest) ?? []
+  return compared?.trim() ?? rest.replace(/[:~].*/s, '')
 }
 
 /** Fields that `where` knows in every log. */

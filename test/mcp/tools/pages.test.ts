@@ -105,6 +105,10 @@ describe('search_logs', () => {
     expect(text).toContain('level="fatal" alone excludes every record')
     expect(text).toContain('where="shard:17" alone excludes every record')
     expect(text).not.toContain('q="record" alone')
+    expect(text).not.toContain('did you mean')
+    expect(await tools.call('search_logs', { where: 'levle:error' })).toContain(
+      'a field levle: did you mean level?',
+    )
   })
 
   it('refuses a cursor that is none', async () => {
