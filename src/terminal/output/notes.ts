@@ -1,5 +1,4 @@
 import { type Client, type LogFields, type LogQuery, ProblemError, UnreachableError } from '../../client.ts'
-import { COMPARISON } from '../../log/where/compare.ts'
 import { suggestion } from '../../settings/suggestion.ts'
 import { UsageError } from '../../settings/usage.ts'
 import { printable, show } from './shown.ts'
@@ -33,7 +32,8 @@ export function fieldHints(where: LogQuery['where'], found: Pick<LogFields, 'fie
 /** The field of a condition, as the API reads it: only in a comparison may spaces follow it. */
 function fieldOf(condition: string): string {
   const rest = condition.replace(/^!/, '')
-  const [, compared] = COMPARISON.exec(rest) ?? []
+  // Not imported from where it is read: a worker would load that as a module of its own.
+  const [, compared] = /^([^:~<>]+)[<>][^:]+$/.exec(rest) ?? []
   return compared?.trim() ?? rest.replace(/[:~].*/s, '')
 }
 
