@@ -200,7 +200,8 @@ export class Follower {
   /** Whether the file that was asked for, without those before it, is empty, so that the channel continues in another one. */
   async #isEmpty(): Promise<boolean> {
     const { context, view } = this.#request
-    if (view.rotated || this.#given.name === view.file) return false
+    if (view.rotated || this.#given.name === view.file || (await context.files.joined?.(view.file)))
+      return false
     return context.files.stat(view.file).then(
       ({ size }) => size === 0,
       () => false,
