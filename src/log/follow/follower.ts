@@ -34,7 +34,7 @@ import {
   recordsPacket,
 } from './frame.ts'
 import type { FollowLimits, Hub, Subscription } from './hub.ts'
-import { isMoving } from './tracker.ts'
+import { isMoving } from './moving.ts'
 
 export interface FollowRequest {
   view: ViewRequest

@@ -9,7 +9,7 @@ import type { Opener } from '../text/open.ts'
 import type { ViewContext } from '../view/context.ts'
 import { Follower, type FollowRequest } from './follower.ts'
 import { type Followed, type FollowLimits, Hub } from './hub.ts'
-import { isMoving } from './tracker.ts'
+import { isMoving } from './moving.ts'
 
 /** How old the size of a shipped log may be, in ms: one check then serves all its followers. */
 const LOOK_AGE = 2000

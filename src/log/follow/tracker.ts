@@ -17,6 +17,7 @@ import { type Opener, openText } from '../text/open.ts'
 import type { Text } from '../text/text.ts'
 import { bytesIn, type Change } from './change.ts'
 import { endBefore } from './end-before.ts'
+import { isMoving } from './moving.ts'
 
 const LF = 10
 /** Bytes per read, and per poll. */
@@ -274,7 +275,10 @@ export class Tracker {
     const now = this.#clock.elapsed()
     this.#lostAt ??= now
     if (now - this.#lostAt < LOST_MS) return undefined
-    return family.members.findLast(({ size, modified }) => size > 0 && modified > this.#modified)
+    const { members } = family
+    const newest = members.findLast(({ size, modified }) => size > 0 && modified > this.#modified)
+    // An empty one has nothing to continue with, but the old one is gone, with what was written to it meanwhile.
+    return newest ?? (members.at(-1)?.size === 0 ? members.at(-1) : undefined)
   }
 
   /** Whether the log has no file under its own name at the moment: the writer opens it later. */
@@ -384,12 +388,6 @@ export class Tracker {
       throw error
     }
   }
-}
-
-/** Whether a read failed because files were moved, and may succeed when retried. */
-export function isMoving(error: unknown): boolean {
-  if (error instanceof StoreError) return error.code === 'changed'
-  return error instanceof LogError && (error.code === 'unknown-file' || error.code === 'bad-archive')
 }
 
 /** The name of a member. If `file` is another name of it, such as a link, that name is used. */
