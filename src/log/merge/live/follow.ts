@@ -152,7 +152,8 @@ class FollowedTimeline {
     const places = this.#follow.events ? page.places() : null
     for (const record of page.records) {
       const place = (await places?.next())?.value as MergedCursor
-      this.#write(record, () => place)
+      // After the last one, the logs are at their ends: these are proven, also if what leads there is in several files.
+      this.#write(record, () => (record === page.records.at(-1) ? this.#cursor() : place))
       if (this.#out.length >= SLICE || isTurnOver()) yield this.#out.take()
       if (isTurnOver()) await yieldToEventLoop()
     }
