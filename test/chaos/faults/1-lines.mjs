@@ -143,6 +143,7 @@ export const faults = [
   },
   {
     name: 'four searches of a sparse file of 10 GiB',
+    waits: 200,
     async run() {
       const path = logs()
       sparse(path, 'hole.log', 10_240 * MB)
