@@ -1,11 +1,12 @@
 import { appendFileSync, existsSync, mkdirSync, renameSync } from 'node:fs'
-import { createServer, request as httpRequest, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '../../src/client.ts'
 import { cleanUp, lastingPort, type Program, serve, temporaryDirectory } from '../program.ts'
+import { type OlderAnswer, proxyTo } from '../support/proxy.ts'
 
 const HOUR = 3_600_000
 const START = Date.parse('2026-11-14T02:00:00Z')
@@ -68,7 +69,7 @@ const old: ('notes' | 'refuses' | null)[] = [null, null, null]
 const NEWER = ['lane', 'origin']
 
 /** What a node of an older version answers instead, or the query that it understands. */
-function asOlder(node: number, url: URL): { problem: string | null; note: string | null } {
+function asOlder(node: number, url: URL): OlderAnswer {
   const unknown = old[node] ? NEWER.filter((name) => url.searchParams.has(name)) : []
   if (unknown.length === 0) return { problem: null, note: null }
   const problem = JSON.stringify({ type: '/problems/bad-parameter', status: 400 })
@@ -77,46 +78,10 @@ function asOlder(node: number, url: URL): { problem: string | null; note: string
   return { problem: null, note: 'unknown-parameter' }
 }
 
-/** A proxy in front of a node, by which it is slow or older. */
-async function proxyTo(node: number, port: number): Promise<Server> {
-  const server = createServer((request, response) => {
-    const { method, headers } = request
-    const url = new URL(request.url!, 'http://peer')
-    const { problem, note } = asOlder(node, url)
-    if (problem !== null)
-      return void response.writeHead(400, { 'Content-Type': 'application/problem+json' }).end(problem)
-    const path = url.pathname + url.search
-    // Each request has its own connection: a kept one that was just closed would be a fault of the proxy.
-    const to = { port, host: '127.0.0.1', method, path, headers, agent: false } as const
-    const asked = httpRequest(to, async (answer) => {
-      response.writeHead(answer.statusCode!, {
-        ...answer.headers,
-        ...(note && { 'x-nodestate-note': note }),
-      })
-      try {
-        for await (const chunk of answer as AsyncIterable<Buffer>)
-          for (let at = 0; at < chunk.length; at += 256) {
-            response.write(chunk.subarray(at, at + 256))
-            if (rates[node] !== null) await sleep((256 / rates[node]!) * 1000)
-          }
-        response.end()
-      } catch {
-        // A node that dies in the middle of a body cuts it.
-        response.destroy()
-      }
-    })
-    asked.on('error', () => response.destroy())
-    response.on('close', () => asked.destroy())
-    asked.end()
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return server
-}
-
 beforeAll(async () => {
   for (const [i] of NODES.entries()) {
     const port = await lastingPort()
-    const proxy = await proxyTo(i, port)
+    const proxy = await proxyTo(port, { rate: () => rates[i]!, older: (url) => asOlder(i, url) })
     const program = undefined as unknown as Program
     nodes.push({ logs: temporaryDirectory(), port, proxy, program, first: 0, next: 0 })
     append(i, RECORDS)

@@ -1,11 +1,12 @@
 import { appendFileSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
-import { createServer, request as httpRequest, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '../../src/client.ts'
 import { cleanUp, lastingPort, type Program, serve, temporaryDirectory } from '../program.ts'
+import { proxyTo } from '../support/proxy.ts'
 
 /** Each node writes another format, in another zone. */
 const NODES = [
@@ -68,7 +69,7 @@ beforeAll(async () => {
     nodes.push({ logs, port: await lastingPort(), program: undefined as unknown as Program })
     nodes[i]!.program = await start(i)
   }
-  slow = await slowed(nodes[2]!.port)
+  slow = await proxyTo(nodes[2]!.port, { rate: () => rate })
   const urls = [nodes[0]!.port, nodes[1]!.port, (slow.address() as AddressInfo).port]
   const flags = NODES.flatMap(({ id }, i) => ['--peer', `${id}=http://127.0.0.1:${urls[i]}`])
   coordinator = await serve([...flags, '--peer-token-file', tokenFile, '--port', '0'])
@@ -82,27 +83,6 @@ afterAll(async () => {
 
 /** Bytes per second that pass to the third node; without a number, as fast as they come. */
 let rate: number | null = null
-
-/** A proxy in front of a node, which can be slow. */
-async function slowed(port: number): Promise<Server> {
-  const server = createServer((request, response) => {
-    const { method, url, headers } = request
-    const asked = httpRequest({ port, host: '127.0.0.1', method, path: url, headers }, async (answer) => {
-      response.writeHead(answer.statusCode!, answer.headers)
-      for await (const chunk of answer as AsyncIterable<Buffer>)
-        for (let at = 0; at < chunk.length; at += 256) {
-          response.write(chunk.subarray(at, at + 256))
-          if (rate !== null) await sleep((256 / rate) * 1000)
-        }
-      response.end()
-    })
-    asked.on('error', () => response.destroy())
-    response.on('close', () => asked.destroy())
-    asked.end()
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return server
-}
 
 interface Seen {
   records: string[]
