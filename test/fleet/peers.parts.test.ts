@@ -1,12 +1,9 @@
 import { appendFileSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '../../src/client.ts'
 import { cleanUp, lastingPort, type Program, serve, temporaryDirectory } from '../program.ts'
-import { proxyTo } from '../support/proxy.ts'
 
 /** Each node writes another format, in another zone. */
 const NODES = [
@@ -42,7 +39,6 @@ interface Node {
 
 const nodes: Node[] = []
 let coordinator: Program
-let slow: Server
 
 async function start(node: number, logs = nodes[node]!.logs): Promise<Program> {
   const { port } = nodes[node]!
@@ -69,20 +65,11 @@ beforeAll(async () => {
     nodes.push({ logs, port: await lastingPort(), program: undefined as unknown as Program })
     nodes[i]!.program = await start(i)
   }
-  slow = await proxyTo(nodes[2]!.port, { rate: () => rate })
-  const urls = [nodes[0]!.port, nodes[1]!.port, (slow.address() as AddressInfo).port]
-  const flags = NODES.flatMap(({ id }, i) => ['--peer', `${id}=http://127.0.0.1:${urls[i]}`])
+  const flags = NODES.flatMap(({ id }, i) => ['--peer', `${id}=http://127.0.0.1:${nodes[i]!.port}`])
   coordinator = await serve([...flags, '--peer-token-file', tokenFile, '--port', '0'])
 }, 120_000)
 
-afterAll(async () => {
-  slow.closeAllConnections()
-  slow.close()
-  await cleanUp()
-})
-
-/** Bytes per second that pass to the third node; without a number, as fast as they come. */
-let rate: number | null = null
+afterAll(cleanUp)
 
 interface Seen {
   records: string[]
@@ -188,16 +175,6 @@ describe('three real nodes and a coordinator', () => {
       expect(metrics).toMatch(/nodestate_peer_up\{node="db-1"\} 1/)
     } finally {
       nodes[1]!.program.child.kill('SIGCONT')
-    }
-    await until(async () => (await paged('prev')).missing.size === 0)
-  })
-
-  it('name one that is slow, or wait for it', async () => {
-    rate = 1024
-    try {
-      expectWhole(await paged('prev'), [RECORDS + 10, RECORDS + 1, RECORDS])
-    } finally {
-      rate = null
     }
     await until(async () => (await paged('prev')).missing.size === 0)
   })

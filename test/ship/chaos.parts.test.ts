@@ -44,8 +44,8 @@ describe.skipIf(needs)(`on Miniflare${needs ? ` (${needs})` : ''}`, () => {
 })
 
 const ceph = process.env.NODESTATE_TEST_RADOSGW?.replace(/^.*AWS_ENDPOINT_URL=(\S+).*$/s, '$1')
-/** Kills for each of the five or ten: a few in every run, a hundred in all where there is time for them. */
-const KILLS = process.env.NODESTATE_TEST_LONG ? (ceph ? 10 : 20) : 3
+/** Kills of each kind in each place. The worlds kill a shipper at any await; these show what only a real one can. */
+const KILLS = 5
 const noCeph = ceph
   ? needs
   : lacking('NODESTATE_TEST_RADOSGW does not name an endpoint: see test/support/radosgw.sh')

@@ -100,7 +100,7 @@ async function check(
     }
 }
 
-const SEEDS = Array.from({ length: 12 }, (_, i) => i + 1)
+const SEEDS = Array.from({ length: 6 }, (_, i) => i + 1)
 
 it.each(SEEDS)('a long log whose clock steps: seed %i', async (seed) => {
   const random = wholes(seed * 7919)
