@@ -229,6 +229,24 @@ describe('a peer', () => {
     expect(await codeOf(all(store.list()))).toBe(expected)
   })
 
+  it('that has just closed its idle connections is not left alone', async () => {
+    const used = new WeakSet<object>()
+    const answer = list([ENTRY])
+    let closed = 0
+    const store = await peer((request, response) => {
+      if (!used.has(request.socket)) {
+        used.add(request.socket)
+        return answer(request, response)
+      }
+      closed++
+      return request.socket.resetAndDestroy()
+    })
+    const four = () => Promise.all([1, 2, 3, 4].map(() => all(store.list())))
+    await four()
+    expect((await four()).map((entries) => entries.length)).toEqual([1, 1, 1, 1])
+    expect(closed).toBeGreaterThanOrEqual(4)
+  })
+
   it('that does not answer is left alone for a moment', async () => {
     let calls = 0
     let isDead = true

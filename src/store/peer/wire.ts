@@ -19,8 +19,11 @@ export interface PeerAddress {
   clock?: Clock | undefined
 }
 
-/** What a runtime's fetch is given; it may ignore how long a connection may take to be made. */
-export type PeerInit = RequestInit & { connectMillis?: number }
+/**
+ * What a runtime's fetch is given. It may ignore how long a connection may take to be made, and that a request goes out
+ * again if an idle connection was just closed.
+ */
+export type PeerInit = RequestInit & { connectMillis?: number; reconnects?: boolean }
 
 /** What was seen of a peer. */
 export interface PeerHealth {
@@ -83,6 +86,7 @@ export class PeerWire {
         redirect: 'manual',
         signal: timer.signal,
         connectMillis: CONNECT_MILLIS,
+        reconnects: true,
       })
     } catch (error) {
       const hasLeft = timer.signal.aborted && !timer.isLate

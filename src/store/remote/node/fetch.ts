@@ -37,9 +37,9 @@ function readingInPlace(agent: http.Agent): http.Agent {
  */
 export function fetchFromStore(
   url: string,
-  init: RequestInit & { connectMillis?: number },
+  init: RequestInit & { connectMillis?: number; reconnects?: boolean },
 ): Promise<Response> {
-  const { method = 'GET', headers, signal, body, connectMillis } = init
+  const { method = 'GET', headers, signal, body, connectMillis, reconnects = false } = init
   const { protocol } = new URL(url)
   const { request } = protocol === 'https:' ? https : http
   const options = {
@@ -48,19 +48,37 @@ export function fetchFromStore(
     agent: agents[protocol as keyof typeof agents],
     ...(signal && { signal }),
   }
+  const mayRepeat = reconnects && (method === 'GET' || method === 'HEAD')
   return new Promise((resolve, reject) => {
-    const sent = request(url, options, (answer) => {
-      try {
-        resolve(responseOf(answer, method))
-      } catch (error) {
-        answer.destroy()
-        reject(error)
-      }
-    })
-    if (connectMillis !== undefined) sent.once('socket', (socket) => connectWithin(socket, connectMillis))
-    sent.on('error', (error) => reject(signal?.aborted ? signal.reason : error))
-    sent.end(body ?? undefined)
+    const send = () => {
+      let isAnswered = false
+      const sent = request(url, options, (answer) => {
+        isAnswered = true
+        try {
+          resolve(responseOf(answer, method))
+        } catch (error) {
+          answer.destroy()
+          reject(error)
+        }
+      })
+      if (connectMillis !== undefined) sent.once('socket', (socket) => connectWithin(socket, connectMillis))
+      sent.on('error', (error) => {
+        if (signal?.aborted) reject(signal.reason)
+        else if (mayRepeat && !isAnswered && isStale(sent, error)) send()
+        else reject(error)
+      })
+      sent.end(body ?? undefined)
+    }
+    send()
   })
+}
+
+/**
+ * Whether the server had closed an idle connection before it saw the request, which says nothing about the server. Such
+ * a connection is gone, so that after the last of them there is a new one: https://nodejs.org/api/http.html#requestreusedsocket
+ */
+function isStale({ reusedSocket }: http.ClientRequest, { code }: NodeJS.ErrnoException): boolean {
+  return reusedSocket && (code === 'ECONNRESET' || code === 'EPIPE')
 }
 
 /** Fails a connection that is not made in time: the system would wait for minutes. */

@@ -14,6 +14,24 @@ afterEach(stopAll)
 /** The address of a server. */
 const serve = async (listener: RequestListener) => (await httpServer(listener)).url
 
+const READ = { reconnects: true }
+
+/** A server that closes each idle connection at the moment it is used again. */
+async function closesIdle(onClose = () => {}) {
+  const used = new WeakSet<object>()
+  let requests = 0
+  const url = await serve((request, response) => {
+    requests++
+    if (!used.has(request.socket)) {
+      used.add(request.socket)
+      return response.end('fresh')
+    }
+    onClose()
+    return request.socket.resetAndDestroy()
+  })
+  return { url, requests: () => requests }
+}
+
 const BIG = Buffer.alloc(5_000_000, 'abcdefghij')
 
 /** The body as a search reads it. */
@@ -61,6 +79,34 @@ describe('fetch on Node', () => {
     const again = Buffer.from(await (await fetchFromStore(url, {})).arrayBuffer())
     expect(again.equals(BIG)).toBe(true)
     expect(connections()).toBe(1)
+  })
+
+  it('reads again over a new connection where idle ones were closed, but never sends a body twice', async () => {
+    const { url, requests } = await closesIdle()
+    const four = () => Promise.all([1, 2, 3, 4].map(async () => (await fetchFromStore(url, READ)).text()))
+    expect(await four()).toEqual(Array(4).fill('fresh'))
+    expect(requests()).toBe(4)
+    expect(await four()).toEqual(Array(4).fill('fresh'))
+    const before = requests()
+    expect(before).toBeGreaterThanOrEqual(4 + 2 * 4)
+    const put = fetchFromStore(url, { ...READ, method: 'PUT', body: new Uint8Array([1]) })
+    await expect(put).rejects.toMatchObject({ code: 'ECONNRESET' })
+    expect(requests()).toBe(before + 1)
+  })
+
+  it('does not read again where a new connection is closed, nor for a client that has left', async () => {
+    let requests = 0
+    const url = await serve((request) => {
+      requests++
+      request.socket.destroy()
+    })
+    await expect(fetchFromStore(url, READ)).rejects.toMatchObject({ code: 'ECONNRESET' })
+    expect(requests).toBe(1)
+    const leaving = new AbortController()
+    const closing = await closesIdle(() => leaving.abort(new Error('left')))
+    await (await fetchFromStore(closing.url, READ)).text()
+    await expect(fetchFromStore(closing.url, { ...READ, signal: leaving.signal })).rejects.toThrow('left')
+    expect(closing.requests()).toBe(2)
   })
 
   it('keeps apart what arrives on many connections, whoever reads when', async () => {
