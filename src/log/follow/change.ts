@@ -13,3 +13,11 @@ export type Change =
 export function bytesIn(changes: readonly Change[]): number {
   return changes.reduce((sum, change) => sum + ('bytes' in change ? change.bytes.length : 0), 0)
 }
+
+/** What is followed: a log, or with `alone` a file that its log has left behind. */
+export interface Followed {
+  file: string
+  alone: boolean
+  /** Whether it may begin at the end of an archive, if the log has nothing newer. */
+  archived: boolean
+}

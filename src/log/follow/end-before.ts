@@ -9,11 +9,11 @@ import { type Opener, openText } from '../text/open.ts'
 const MOST_UNPACKED = 4 * 1024 * 1024
 
 /**
- * The end of the file before an empty one, which has last bytes that prove a place; an empty file has none. Null if there
+ * The end of the file before an empty one, or without a name of the log, which has last bytes that prove a place; an empty file has none. Null if there
  * is no such file that can be read, or only a large archive.
  */
-export async function endBefore(opener: Opener, family: Family, name: string) {
-  const at = placeIn(family, name)
+export async function endBefore(opener: Opener, family: Family, name: string | null) {
+  const at = name === null ? family.members.length : placeIn(family, name)
   const entry = family.members.slice(0, Math.max(0, at)).findLast(({ size }) => size > 0)
   if (!entry || (soundsCompressed(entry.key) && entry.size > MOST_UNPACKED)) return null
   try {

@@ -1,3 +1,4 @@
+import { soundsCompressed } from '../../codec/kind.ts'
 import { Budget } from '../../limits/budget.ts'
 import { sleep } from '../../limits/clock.ts'
 import { LogError } from '../error.ts'
@@ -7,8 +8,9 @@ import { isRotatedName } from '../rotated/names.ts'
 import { listFamily } from '../rotated/relatives.ts'
 import type { Opener } from '../text/open.ts'
 import type { ViewContext } from '../view/context.ts'
+import type { Followed } from './change.ts'
 import { Follower, type FollowRequest } from './follower.ts'
-import { type Followed, type FollowLimits, Hub } from './hub.ts'
+import { type FollowLimits, Hub } from './hub.ts'
 import { isMoving } from './moving.ts'
 
 /** How old the size of a shipped log may be, in ms: one check then serves all its followers. */
@@ -56,7 +58,9 @@ export class Followers {
     for (let tries = 0; ; tries++) {
       try {
         const alone = request.last === null && (await isOutdated(opener, file))
-        const hub = await this.#hubOf({ file, alone })
+        // A timeline may come back while a log has only archives: its own file is made with the next line.
+        const archived = request.frame.parts === true && request.last !== null && soundsCompressed(file)
+        const hub = await this.#hubOf({ file, alone, archived })
         return await Follower.open(this.#context, hub, request, signal)
       } catch (error) {
         if (!isMoving(error) || tries >= 20 || signal?.aborted) throw error
@@ -70,7 +74,7 @@ export class Followers {
 
   async #hubOf(log: Followed): Promise<Hub> {
     if (!this.#limits.shared) return Hub.open(this.#context, this.#limits, log, () => {})
-    const key = `${log.alone ? 'alone' : 'log'} ${log.file}`
+    const key = `${log.alone ? 'alone' : log.archived ? 'archived' : 'log'} ${log.file}`
     const known = this.#hubs.get(key)
     const hub = known && (await known.catch(() => null))
     if (hub?.keep()) return hub

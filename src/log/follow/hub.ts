@@ -4,7 +4,7 @@ import { lastStart } from '../format/lines.ts'
 import type { Filter } from '../search/filter.ts'
 import type { Cursor } from '../text/cursor.ts'
 import type { ViewContext } from '../view/context.ts'
-import type { Change } from './change.ts'
+import type { Change, Followed } from './change.ts'
 import { Channel, type Data } from './channel.ts'
 import type { Frame } from './frame.ts'
 import { Tracker } from './tracker.ts'
@@ -52,18 +52,12 @@ const NOTHING_BEFORE: Before = { pending: null, last: null }
 
 type LogTracker = Pick<Tracker, 'place' | 'between' | 'before' | 'advance'>
 
-/** What is followed: a log, or with `alone` a file that its log has left behind. */
-export interface Followed {
-  file: string
-  alone: boolean
-}
-
 async function openTracker(
   { files, limits, clock }: ViewContext,
-  { file, alone }: Followed,
+  { file, alone, archived }: Followed,
 ): Promise<LogTracker> {
   const joined = await files.joined?.(file)
-  const open = () => Tracker.open(files, file, { limits, alone, clock })
+  const open = () => Tracker.open(files, file, { limits, alone, archived, clock })
   if (!joined) return open()
   const { JoinTracker } = await import('../joined/tracker.ts')
   return (await JoinTracker.open(joined, limits, clock)) ?? open()

@@ -15,7 +15,7 @@ import { type Cursor, fingerprint, PRINT, PRINT_READ } from '../text/cursor.ts'
 import { kindOf } from '../text/kind.ts'
 import { type Opener, openText } from '../text/open.ts'
 import type { Text } from '../text/text.ts'
-import { bytesIn, type Change } from './change.ts'
+import { bytesIn, type Change, type Followed } from './change.ts'
 import { endBefore } from './end-before.ts'
 import { isMoving } from './moving.ts'
 
@@ -83,14 +83,16 @@ export class Tracker {
   static async open(
     files: LogFiles,
     file: string,
-    { limits, alone, clock }: { limits: ArchiveLimits; alone: boolean; clock: Clock },
+    { limits, alone, archived, clock }: Omit<Followed, 'file'> & { limits: ArchiveLimits; clock: Clock },
   ): Promise<Tracker> {
     const tracker = new Tracker(files, file, limits, clock)
     tracker.#moves = !alone
     if (!alone) await tracker.#toNewest()
     const name = tracker.#name
-    if (soundsCompressed(name) && (await kindOf(files, await files.stat(name))) !== 'plain')
+    if (soundsCompressed(name) && (await kindOf(files, await files.stat(name))) !== 'plain') {
+      if (archived && (await tracker.#toEndBefore(null))) return tracker
       throw new LogError('unsupported', 'A compressed file does not grow; view it without follow.')
+    }
     const got = await files.read(tracker.#name, { suffix: PRINT_READ })
     if (got.entry.size === 0 && !alone && (await tracker.#toEndBefore(name))) return tracker
     tracker.#id = got.entry.id ?? null
@@ -111,8 +113,8 @@ export class Tracker {
     if (!soundsCompressed(newest) || soundsCompressed(this.#file)) this.#name = newest
   }
 
-  /** Moves to the end of the file before an empty one, which is the same place. False if there is none. */
-  async #toEndBefore(name: string, listed?: Family): Promise<boolean> {
+  /** Moves to the end of the file before an empty one, or of the log, which is the same place. False if there is none. */
+  async #toEndBefore(name: string | null, listed?: Family): Promise<boolean> {
     const family = listed ?? (await listFamily(this.#opener, this.#file))
     const found = await endBefore(this.#opener, family, name)
     if (!found) return false

@@ -71,7 +71,12 @@ it('closes a channel that fails, and feeds the others', async () => {
     poll: [5, 5] as const,
     shared: true,
   }
-  const hub = await Hub.open(contextOf(logFiles(store)), limits, { file: 'a.log', alone: false }, () => {})
+  const hub = await Hub.open(
+    contextOf(logFiles(store)),
+    limits,
+    { file: 'a.log', alone: false, archived: false },
+    () => {},
+  )
   const broken = {
     ...filter,
     format: {
