@@ -9,8 +9,8 @@ import { type Opener, openText } from '../text/open.ts'
 const MOST_UNPACKED = 4 * 1024 * 1024
 
 /**
- * The end of the file before an empty one, or without a name of the log, which has last bytes that prove a place; an empty file has none. Null if there
- * is no such file that can be read, or only a large archive.
+ * The end of the file before an empty one, or without `name` of the newest file that has text: its last bytes prove a
+ * place, and an empty file has none. Null if there is no such file that can be read, or only a large archive.
  */
 export async function endBefore(opener: Opener, family: Family, name: string | null) {
   const at = name === null ? family.members.length : placeIn(family, name)
