@@ -4,6 +4,7 @@ import { inHome, Reference } from '../reference.ts'
 import { livesIn } from '../ship/lives.ts'
 import { HOME, shippingOf } from '../ship/shipping.ts'
 import type { World } from '../world.ts'
+import { isGuessed } from './home.ts'
 import type { Rule } from './rule.ts'
 
 /** Another node of the fleet, with the same logs. */
@@ -20,8 +21,7 @@ export const fleet: Rule = {
     const random = world.random.split('fleet')
     const shipping = shippingOf(world)
     if (shipping === null || shipping.runs.length === 0 || !random.chance(FLEETS)) return
-    const lives = world.logs.flatMap((log) => livesIn(world.bucket, HOME, log.name))
-    if (lives.some(({ number, fault, hasHole }) => number < 0 || fault !== null || hasHole)) return
+    if (world.logs.some((log) => isGuessed(world, log))) return
     const copied = [...world.bucket.objects].filter(([key]) => key.startsWith(`${HOME}/`))
     for (const [key, { bytes }] of copied) world.bucket.put(key.replace(HOME, OTHER), bytes)
     const app = world.fleet()

@@ -1,5 +1,6 @@
 import { agree, KINDS } from '../agree/agree.ts'
 import { ask, drawQuery } from '../ask.ts'
+import type { Log } from '../logs.ts'
 import { inHome, Reference } from '../reference.ts'
 import { livesIn } from '../ship/lives.ts'
 import { HOME, shippingOf } from '../ship/shipping.ts'
@@ -15,9 +16,7 @@ export const home: Rule = {
   async calm(world) {
     const shipping = shippingOf(world)
     if (shipping === null || shipping.runs.length === 0) return
-    const lives = world.logs.flatMap((log) => livesIn(world.bucket, HOME, log.name))
-    // Where a life belongs that was found late, and what stands for bytes that were lost, is a guess.
-    if (lives.some(({ number, fault, hasHole }) => number < 0 || fault !== null || hasHole)) return
+    if (world.logs.some((log) => isGuessed(world, log))) return
     const random = world.random.split('home')
     const node = serviceOf(world)
     for (let i = 1; i <= COMPARED; i++) {
@@ -27,6 +26,22 @@ export const home: Rule = {
     }
     await expire(world)
   },
+}
+
+/**
+ * Where a life belongs that was found late, and what stands for bytes that were lost, is a guess. So is what a line is
+ * that lost its end, by itself or with the next one behind it.
+ */
+export function isGuessed({ bucket }: World, log: Log): boolean {
+  const lives = livesIn(bucket, HOME, log.name)
+  const lines = lives
+    .map(({ text }) => text)
+    .join('')
+    .split('\n')
+  return (
+    lives.some(({ number, fault, hasHole }) => number < 0 || fault !== null || hasHole) ||
+    lines.some((line) => line !== '' && log.lineOf(line) === undefined)
+  )
 }
 
 function serviceOf(world: World): Service {
