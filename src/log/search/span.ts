@@ -9,7 +9,9 @@ export interface Fit {
 
 const LF = 10
 const FIRST_READ = 64 * 1024
-const LARGEST_READ = 1024 * 1024
+const LARGEST_READ = 2 * 1024 * 1024
+/** How much more than the lines seen so far suggest is read for the rest: one line too few costs another read. */
+const MARGIN = 1.25
 
 /**
  * Where the last lines of [lo, hi) that fit start. A line longer than `size` is cut at a character start, so the page
@@ -24,7 +26,8 @@ export async function lastThatFit(
   const bottom = Math.max(lo, hi - fit.size)
   if (fit.lines === 0 || bottom >= hi) return { from: hi }
   // Count from the end first: a few lines are found without reading, or decompressing, where `size` would begin.
-  const lines = fit.lines === null ? null : await lastLines(series, bottom, hi, fit.lines)
+  // The byte before it is read, too, which says whether a line starts there.
+  const lines = fit.lines === null ? null : await lastLines(series, Math.max(lo, bottom - 1), hi, fit.lines)
   if (lines !== null) return { from: lines }
   const from = await series.addresses.floor(bottom)
   if (from >= hi) return { from: hi }
@@ -63,7 +66,7 @@ async function lastLineEnd(series: Series, lo: number, to: number): Promise<numb
 /** Where the last `count` lines of [lo, hi) start, or null when there are fewer. A final newline starts no line. */
 async function lastLines(series: Series, lo: number, hi: number, count: number): Promise<number | null> {
   let left = count
-  for (let at = hi - 1, step = FIRST_READ; at > lo; step = Math.min(step * 4, LARGEST_READ)) {
+  for (let at = hi - 1, step = FIRST_READ; at > lo; step = nextStep(hi - 1 - at, count - left, left)) {
     const from = await series.addresses.floor(Math.max(lo, at - step))
     if (from >= at) return null
     const bytes = await series.read(from, at)
@@ -74,6 +77,12 @@ async function lastLines(series: Series, lo: number, hi: number, count: number):
     at = from
   }
   return null
+}
+
+/** How much is read next, after so many bytes and lines, for the lines that are left: over a network, one read. */
+function nextStep(bytes: number, lines: number, left: number): number {
+  const wanted = lines === 0 ? 4 * bytes : Math.ceil((MARGIN * left * bytes) / lines)
+  return Math.min(Math.max(wanted, FIRST_READ), LARGEST_READ)
 }
 
 /** Where the first `count` lines of [lo, hi) end, or null when fewer do. */

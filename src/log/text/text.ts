@@ -1,3 +1,4 @@
+import { asOne } from '../../bytes.ts'
 import { looksCompressed } from '../../codec/kind.ts'
 import type { Budget } from '../../limits/budget.ts'
 import { isCrowded, SliceMemory } from '../../limits/slice-memory.ts'
@@ -87,6 +88,8 @@ const MAX_BLOCKS = 48
 const WIDE_SAMPLE = 64
 const ODD_SAMPLE = 16 * 1024
 
+const NOTHING = new Uint8Array(0)
+
 /** A part of the text that is kept, so that neighbouring reads cost one call of the store. */
 interface KeptBlock {
   offset: number
@@ -143,6 +146,17 @@ export class PlainText implements Text {
     // A copy: callers may write into what they get.
     if (kept && into) into.set(kept)
     if (kept) return into?.subarray(0, kept.length) ?? kept
+    // On a disk, one read costs less than joining what is kept to it.
+    if (into || this.#files.isNear) return this.#readNew(from, to, into, ended)
+    const first = this.#keptFrom(from, to)
+    const start = from + first.length
+    const last = this.#keptTo(start, to)
+    const end = to - last.length
+    const between = start < end ? await this.#readNew(start, end, undefined, ended) : NOTHING
+    return asOne([first, between, last].filter(({ length }) => length > 0))
+  }
+
+  async #readNew(from: number, to: number, into?: Uint8Array<ArrayBuffer>, ended?: AbortSignal) {
     const bytes = await this.#fetch(from, to, into, ended)
     if (into || this.#sending) this.#see({ offset: from, bytes })
     else this.#remember({ offset: from, bytes })
@@ -199,6 +213,32 @@ export class PlainText implements Text {
     for (const { offset, bytes } of this.#blocks)
       if (from >= offset && to <= offset + bytes.length) return bytes.subarray(from - offset, to - offset)
     return null
+  }
+
+  /** What is kept of [from, to) without a gap, from its start on. */
+  #keptFrom(from: number, to: number): Uint8Array {
+    const pieces: Uint8Array[] = []
+    let at = from
+    const isNext = ({ offset, bytes }: KeptBlock) => offset <= at && at < offset + bytes.length
+    for (let block = this.#blocks.find(isNext); block && at < to; block = this.#blocks.find(isNext)) {
+      const piece = block.bytes.subarray(at - block.offset, to - block.offset)
+      pieces.push(piece)
+      at += piece.length
+    }
+    return asOne(pieces)
+  }
+
+  /** What is kept of [from, to) without a gap, up to its end. */
+  #keptTo(from: number, to: number): Uint8Array {
+    const pieces: Uint8Array[] = []
+    let at = to
+    const isNext = ({ offset, bytes }: KeptBlock) => offset < at && at <= offset + bytes.length
+    for (let block = this.#blocks.find(isNext); block && at > from; block = this.#blocks.find(isNext)) {
+      const piece = block.bytes.subarray(Math.max(0, from - block.offset), at - block.offset)
+      pieces.unshift(piece)
+      at -= piece.length
+    }
+    return asOne(pieces)
   }
 
   #remember(block: KeptBlock): void {

@@ -8,18 +8,18 @@ const START = Date.UTC(2026, 10, 1)
 const LINE = 128
 const encoder = new TextEncoder()
 const stamp = (time: number) => new Date(time).toISOString().replace('T', ' ').slice(0, 23)
-const record = (i: number, level: string) =>
-  `${stamp(START + i * 10)}\t${level}\ta.go:12\t[Broker] [Query]: ${i} `.padEnd(LINE - 1, '.').concat('\n')
+const record = (i: number, level: string, length: number) =>
+  `${stamp(START + i * 10)}\t${level}\ta.go:12\t[Broker] [Query]: ${i} `.padEnd(length - 1, '.').concat('\n')
 
 /** A file of any size whose lines are made when they are read. */
-function madeUp(key: string, size: number, levelOf: (i: number) => string) {
+function madeUp(key: string, size: number, levelOf: (i: number) => string, line = LINE) {
   const entry: Entry = { key, size, modified: START, etag: `"${key}-${size}"` }
   const bytesOf = (offset: number, length: number) => {
-    const first = Math.floor(offset / LINE)
-    const last = Math.ceil((offset + length) / LINE)
+    const first = Math.floor(offset / line)
+    const last = Math.ceil((offset + length) / line)
     let text = ''
-    for (let i = first; i < last; i++) text += record(i, levelOf(i))
-    return encoder.encode(text).slice(offset - first * LINE, offset - first * LINE + length)
+    for (let i = first; i < last; i++) text += record(i, levelOf(i), line)
+    return encoder.encode(text).slice(offset - first * line, offset - first * line + length)
   }
   return { entry, bytesOf }
 }
@@ -98,6 +98,33 @@ describe('round trips to a bucket', () => {
     const { rounds, body } = await log()('view?file=a.log&lines=100')
     expect(rounds).toBe(1)
     expect(body.split('\n').length - 1).toBe(100)
+  })
+
+  it.each([
+    ['60', 20_000, 4 * MIB, 60],
+    // The default size is reached first.
+    ['60', 20_000, undefined, 52],
+    ['10', 20_000, undefined, 10],
+    ['5000', LINE, undefined, 5000],
+    ['30000', LINE, undefined, 8192],
+  ])('two for the last %s lines of %d bytes each, each read once', async (lines, line, size, count) => {
+    const ask = farBucket([madeUp('a.log', line * 100_000, () => 'INFO', line)])
+    const sized = size === undefined ? '' : `&size=${size}`
+    const { rounds, bytes, body } = await ask(`view?file=a.log&lines=${lines}${sized}`)
+    const records = Array.from({ length: count }, (_, i) => record(100_000 - count + i, 'INFO', line))
+    expect(body).toBe(records.join(''))
+    expect(rounds).toBe(2)
+    expect(bytes).toBeLessThan(1.4 * body.length)
+  })
+
+  it('no more bytes for a small log than it has', async () => {
+    const ask = farBucket([madeUp('a.log', 900 * LINE, () => 'INFO')])
+    for (const lines of [1, 500, 900, 5000]) {
+      const { rounds, bytes, body } = await ask(`view?file=a.log&lines=${lines}`)
+      expect(body.length).toBe(Math.min(lines, 900) * LINE)
+      expect(rounds).toBeLessThanOrEqual(2)
+      expect(bytes).toBeLessThanOrEqual(900 * LINE)
+    }
   })
 
   it('few for a window of time, and fewer when it is asked for again', async () => {
