@@ -51,6 +51,7 @@ const ROWS = [
   ['histogram, `estimate=true`', 'histogram?file=NEW&estimate=true'],
   ['histogram, exact', 'histogram?file=NEW'],
   ['export of all records with `q`', 'view?file=NEW&download=true&q=nowhere'],
+  ['download', 'download?file=NEW'],
   ['`list?detail=true`, 206 files', 'list?detail=true'],
 ]
 const TLS_ROWS = [['`q` without a hit, TLS', 'view?file=NEW&q=nowhere']]

@@ -62,6 +62,8 @@ const KIB = 1024
 const MIB = 1024 * KIB
 const DEFAULT_MEMORY = 2048 * MIB
 export const SCAN_MILLIS = 10_000
+/** Clients that stall must leave most of the memory for answers to others. */
+const DOWNLOADS_SHARE = 0.25
 
 /**
  * Divides the memory of a process. The runtime, its code and its garbage take up to 96 MiB. Each concurrent search takes
@@ -92,6 +94,8 @@ export function mostListed({ limits = {} }: LogOptions): number {
 export interface ProcessLimits {
   clock: Clock
   memory: MemoryBudget
+  /** The part of it for what downloads read ahead. */
+  downloads: MemoryBudget
   scans: ConcurrencyLimit
   archives: ConcurrencyLimit
   /** Clients that follow a log now. */
@@ -104,9 +108,11 @@ export function processLimits({ limits = {}, clock = systemClock }: LogOptions):
   const most = limits.scans ?? shares.scans
   const maxWait = limits.scanMillis ?? SCAN_MILLIS
   limitBlocks(shares.answers)
+  const memory = new MemoryBudget(shares.answers)
   return {
     clock,
-    memory: new MemoryBudget(shares.answers),
+    memory,
+    downloads: memory.part(DOWNLOADS_SHARE),
     scans: concurrencyLimit({ most, maxWait, busy: () => tooBusy('searches'), clock }),
     // Tails of archives are short, so many may queue for them; none waits longer than a search takes.
     archives: concurrencyLimit({
@@ -124,7 +130,7 @@ export function processLimits({ limits = {}, clock = systemClock }: LogOptions):
 export function viewContext(
   files: LogFiles,
   options: LogOptions,
-  { clock, memory, scans, archives }: ProcessLimits = processLimits(options),
+  { clock, memory, downloads, scans, archives }: ProcessLimits = processLimits(options),
 ): ViewContext {
   const { limits = {} } = options
   const zone = options.timezone === undefined ? UTC : parseZone(options.timezone)
@@ -135,6 +141,7 @@ export function viewContext(
     files,
     zone,
     memory,
+    downloads,
     limits: {
       scanBytes: limits.scanBytes ?? 1024 * MIB,
       scanMillis: limits.scanMillis ?? SCAN_MILLIS,

@@ -3,6 +3,9 @@ import { COMMON_HEADERS, noneMatchNames, notModified, singleTag } from '../http/
 import { Problem } from '../http/problem.ts'
 import { attachment, ifRangeHolds, isSatisfiable, matchHolds, parseRange } from '../http/range.ts'
 import { noteHeader, respond } from '../http/sliced.ts'
+import { inParts } from '../log/text/parts-ahead.ts'
+import type { RangeReader } from '../log/text/tail.ts'
+import type { ViewContext } from '../log/view/context.ts'
 import {
   type ByteRange,
   type Entry,
@@ -22,8 +25,13 @@ const TYPES: Record<Compression, string> = {
   xz: 'application/x-xz',
 }
 
+interface DownloadRoute extends Pick<ViewRoute, 'queryView'> {
+  context: Pick<ViewContext, 'files' | 'parallel' | 'downloads'>
+}
+
 /** `GET /api/v1/log/download?file=`: a file's bytes as they are stored, whole or a range of them. */
-export async function downloadLog(request: Request, query: Query, { files, queryView }: ViewRoute) {
+export async function downloadLog(request: Request, query: Query, { context, queryView }: DownloadRoute) {
+  const { files, parallel = 1, downloads: memory } = context
   const file = query.file!
   // A joined log has no stored bytes of its own, only the text of its objects.
   if (files.joined && (await files.stat(file, request.signal)).joined)
@@ -48,8 +56,13 @@ export async function downloadLog(request: Request, query: Query, { files, query
   const range = parseRange(request.headers.get('Range'))
   try {
     const options = { signal: request.signal, ifNoneMatch: known, ifMatch: pinned }
-    const part = range && (await readRange((...args) => files.read(file, ...args), range, ifRange, options))
-    return part ? rangeResponse(part, range) : wholeResponse(await files.read(file, undefined, options))
+    const read: RangeReader = (...args) => files.read(file, ...args)
+    const parts = (got: StoreRead) =>
+      memory ? inParts(got, { read, parallel, memory, signal: request.signal }) : got
+    const part = range && (await readRange(read, range, ifRange, options))
+    return part
+      ? rangeResponse(parts(part), range)
+      : wholeResponse(parts(await files.read(file, undefined, options)))
   } catch (error) {
     if (known !== undefined && error instanceof StoreError && error.code === 'unchanged')
       return notModified(known)
@@ -69,7 +82,7 @@ function hasChanged(): Problem {
 
 /** The range in one round trip, from the version that `If-Range` names; null when that is no longer the current one. */
 async function readRange(
-  read: (range: ByteRange, options: ReadOptions) => Promise<StoreRead>,
+  read: RangeReader,
   range: ByteRange,
   ifRange: string | null,
   options: ReadOptions,

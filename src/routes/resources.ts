@@ -64,7 +64,7 @@ function resourcesOf({ context, ...options }: LogResourceOptions) {
     fields: named(async (request, query) => (await queryRoutes()).fields(request, query)),
     groups: named(async (request, query) => (await queryRoutes()).groups(request, query)),
     download: named(async (request, query) =>
-      (await import('./download.ts')).downloadLog(request, query, viewRoute),
+      (await import('./download.ts')).downloadLog(request, query, { ...viewRoute, context }),
     ),
   } satisfies Record<string, Handler>
   return {

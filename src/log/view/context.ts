@@ -31,6 +31,8 @@ export interface ViewContext {
   archives?: ConcurrencyLimit
   /** Memory for answers, shared by all requests. @default no limit */
   memory?: MemoryBudget | undefined
+  /** The part of it for what downloads read ahead. @default they read nothing ahead */
+  downloads?: MemoryBudget | undefined
   clock: Clock
   /** How many reads run in parallel: many if the store is far away. @default 1 */
   parallel?: number
