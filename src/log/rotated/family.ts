@@ -236,7 +236,7 @@ function* arrange(members: RotatedFile[], headOf: HeadOf): Generator<void, Arran
   const isNear = (order: RotatedFile[]) => isRising(timesIn(order), CLOCK_CHANGE_MS)
   // The hour that comes twice in autumn looks like a step back; times of change show that it is none. If a clock was set
   // back by more, records may agree with the numbers in the other direction: times of change and usual numbers weigh more.
-  if (isRising(ownChangesOf(order), -1)) return { order, certain: isNear(order), wanted }
+  if (isByChange(order)) return { order, certain: isNear(order), wanted }
   const byRecords = byTimes(order, headOf)
   // Records that agree with the names, or with the times of change, need no more.
   if (directions.some((order) => isRising(timesIn(order))) || isRising(changesOf(byRecords.order), -1))
@@ -252,7 +252,7 @@ function* arrange(members: RotatedFile[], headOf: HeadOf): Generator<void, Arran
  * the names.
  */
 function againstRecords(directions: readonly RotatedFile[][], isNear: (order: RotatedFile[]) => boolean) {
-  const changed = directions.find((order) => isRising(ownChangesOf(order), -1))
+  const changed = directions.find(isByChange)
   if (changed) return { order: changed, certain: isNear(changed) }
   const near = directions.find((order) => isRising(changesOf(order)) && isNear(order))
   return near ? { order: near, certain: false } : null
@@ -349,9 +349,13 @@ function changesOf(order: readonly RotatedFile[]): number[] {
   return order.map(({ entry }) => entry.modified)
 }
 
-/** An active file that is empty was truncated when the newest rotated one was copied: its time says nothing more. */
-function ownChangesOf(order: readonly RotatedFile[]): number[] {
-  return changesOf(order.filter((member) => !isActive(member) || member.entry.size > 0))
+/**
+ * Whether each file with text was changed after the one before it. An active file that is empty was truncated when the
+ * newest rotated one was copied: its time says nothing more. Another empty one may share a time, as in whole seconds.
+ */
+function isByChange(order: readonly RotatedFile[]): boolean {
+  const own = order.filter((member) => !isActive(member) || member.entry.size > 0)
+  return isRising(changesOf(own)) && isRising(changesOf(own.filter(({ entry }) => entry.size > 0)), -1)
 }
 
 function byChange(a: RotatedFile, b: RotatedFile): number {
