@@ -238,11 +238,9 @@ function* arrange(members: RotatedFile[], headOf: HeadOf): Generator<void, Arran
   // back by more, records may agree with the numbers in the other direction: times of change and usual numbers weigh more.
   if (isByChange(order)) return { order, certain: isNear(order), wanted }
   const byRecords = byTimes(order, headOf)
-  // Records that agree with the names, or with the times of change, need no more, unless those contradict each other.
-  const named = directions.find((order) => isRising(timesIn(order)))
-  if (named && directions.some((order) => order !== named && isByChange(order)))
-    return { ...byRecords, certain: false }
-  if (named || isRising(changesOf(byRecords.order), -1)) return byRecords
+  // Records that agree with the names, or with the times of change, need no more.
+  if (directions.some((order) => isRising(timesIn(order))) || isRising(changesOf(byRecords.order), -1))
+    return byRecords
   const isComplete = byRecords.wanted.every((entry) => entry.size === 0 || headOf(entry) !== undefined)
   const byNames = isComplete ? againstRecords(directions, isNear) : null
   return byNames ? { ...byNames, wanted: byRecords.wanted } : byRecords

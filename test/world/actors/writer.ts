@@ -1,4 +1,5 @@
 import type { Random } from '../kernel/random.ts'
+import { KNOWN } from '../known.ts'
 import { bytesOf, LEVELS, type Log, linesOf } from '../logs.ts'
 import type { Step } from '../plan.ts'
 import type { World } from '../world.ts'
@@ -38,7 +39,7 @@ const BROKEN_WORDS = [...WORDS, 'M\uFFFDller']
 export const writer: Actor = {
   changes: true,
   plan({ random, settings, add, moment }) {
-    for (const { name } of settings.logs) {
+    for (const { name, rising } of settings.logs) {
       const own = random.split(name)
       for (let i = own.small(2, 25); i > 0; i--)
         add(name, 'write', moment(own), {
@@ -47,6 +48,7 @@ export const writer: Actor = {
           trace: own.chance(0.3) ? own.small(1, 5) : 0,
           longest: own.chance(0.03) ? 2_000 : 60,
         })
+      if (KNOWN.noSteppedRising && rising) continue
       const clock = random.split(`${name} clock`)
       for (let i = clock.chance(0.3) ? clock.small(1, 4) : 0; i > 0; i--)
         add(name, 'step', moment(clock), { ms: clock.pick(STEPS) * (clock.chance(0.75) ? -1 : 1) })
