@@ -102,6 +102,13 @@ export class World {
     return { ...this.node, app, headers: { Authorization: 'Bearer secret' } }
   }
 
+  /** The node with a search that may read so many bytes only. */
+  frugal(scanBytes: number): Service {
+    const limits = { ...this.plan.settings.limits, scanBytes }
+    const app = this.#appOf({ ...this.#options, limits })
+    return { ...this.node, app, mayNote: ['scan-budget'] }
+  }
+
   /** The fleet of all homes in the bucket, with nothing in its memory. */
   fleet(): Hono {
     const { settings } = this.plan
