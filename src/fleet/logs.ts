@@ -1,6 +1,7 @@
 import type { Grant } from '../access/grant.ts'
 import { claim } from '../http/caller.ts'
 import { bad } from '../http/params.ts'
+import { BoundedMap } from '../limits/bounded-map.ts'
 import { each } from '../limits/each.ts'
 import { LogError } from '../log/error.ts'
 import { includeFilter } from '../log/files/include.ts'
@@ -42,6 +43,10 @@ export interface FleetLogsOptions {
 const MOST_FILES = 100_000
 const MOST_DETAILED = 10_000
 
+/** For how many requests the logs that they named are remembered, and with how many files: 2 MB of names. */
+const REMEMBERED = 16
+const REMEMBERED_FILES = 1000
+
 /** How many nodes are asked at once. */
 const NODES_AT_ONCE = 16
 
@@ -52,9 +57,16 @@ interface Asked {
   missing: Missing[]
 }
 
+/** What tells requests for other logs apart. */
+function pickKey({ node, file, files }: Query, grant: Grant): string {
+  return JSON.stringify([node, files ?? file, grant.nodes, grant.files])
+}
+
 /** The logs of several nodes: `node` says which. */
 export class FleetLogs {
   readonly #options: FleetLogsOptions
+  /** The logs that requests named. */
+  readonly #picked = new BoundedMap<string, Sources>(REMEMBERED)
   /** What is known about the files of each node that was listed with details. */
   readonly #details = new WeakMap<ViewContext['files'], Detailer>()
 
@@ -75,12 +87,14 @@ export class FleetLogs {
     const { clock, count } = this.#options.limits
     const zone = timezone === undefined ? UTC : parseZone(timezone)!
     const pick = (asked: Query, signal: AbortSignal) => this.#pick(asked, grant, signal)
+    const guess = (asked: Query) => this.#picked.get(pickKey(asked, grant)) ?? null
     const following = followLimits(this.#options.options)
     const route = {
       clock,
       zone,
       maxSize: limits.maxSize,
       pick,
+      guess,
       following,
       count,
     }
@@ -157,7 +171,17 @@ export class FleetLogs {
       matched: new Set(found.flatMap(({ matched }) => [...matched])),
     }
     checkPicked(picked, files, most)
-    return { ...picked, ...rest, unlisted: unlisted.map(({ name }) => name) }
+    const all = { ...picked, ...rest, unlisted: unlisted.map(({ name }) => name) }
+    this.#remember(pickKey(query, grant), all)
+    return all
+  }
+
+  /** Remembers logs that are read on their own nodes, for the next request for them. */
+  #remember(key: string, { sources, unlisted = [] }: Sources): void {
+    this.#picked.delete(key)
+    const files = sources.reduce((sum, source) => sum + source.files.length, 0)
+    const isFar = sources.some(({ context }) => context.laneThere)
+    if (isFar && files <= REMEMBERED_FILES) this.#picked.set(key, { sources, missing: [], unlisted })
   }
 
   /** Asks nodes; one whose storage does not answer is named, unless it has a copy. Throws if none answers. */

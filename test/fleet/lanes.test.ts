@@ -1,10 +1,13 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { createFleet } from '../../src/fleet/fleet.ts'
 import type { PeerOptions } from '../../src/fleet/peer.ts'
 import { type Clock, systemClock } from '../../src/limits/clock.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { httpServer, stopAll } from '../store/remote/node/servers.ts'
 import { fractions } from '../support/random.mjs'
+
+afterEach(stopAll)
 
 const START = Date.parse('2026-11-14T02:00:00Z')
 const stamp = (at: number) => new Date(at).toISOString().replace('T', ' ').slice(0, 23)
@@ -164,6 +167,105 @@ describe('a timeline that is read where the logs are', () => {
   })
 })
 
+describe('a warm page', () => {
+  const log = (node: number, from = 0) =>
+    Array.from(
+      { length: 40 },
+      (_, i) => `${stamp(START + (from + i) * 1000 + node)}\tINFO\ta.go:1\t[A] [B]: db-${node} ${from + i}\n`,
+    ).join('')
+  const path = '/api/v1/log/view?node=*&file=a.log&lines=12&q=db'
+
+  /** The peers over HTTP, whose requests are seen before they are answered. */
+  async function living(seen: (url: string, id: string) => Promise<void> | void) {
+    const stores = [0, 1, 2].map((node) => memoryStore({ 'a.log': log(node) }))
+    const peers: PeerOptions[] = []
+    for (const [node, logs] of stores.entries()) {
+      const id = `db-${node}`
+      const app = createApp({ logs, config: '', onError() {} })
+      const { url } = await httpServer(async (request, response) => {
+        try {
+          await seen(request.url!, id)
+        } catch {
+          return void request.socket.destroy()
+        }
+        const headers = new Headers(Object.entries(request.headers) as [string, string][])
+        const answer = await app.fetch(new Request(`http://peer${request.url}`, { headers }))
+        response.writeHead(answer.status, Object.fromEntries(answer.headers))
+        response.end(Buffer.from(await answer.arrayBuffer()))
+      })
+      peers.push({ id, url })
+    }
+    let passed = 0
+    const clock: Clock = { ...PATIENT, elapsed: () => systemClock.elapsed() + passed }
+    const fleet = createFleet({ peers, clock, onError() {} })
+    /** After this, no list is fresh. */
+    const wait = () => {
+      passed += 2000
+    }
+    return { stores, peers, fleet, wait }
+  }
+  const linesOf = async (fleet: App, missing: string | null = null) => {
+    const response = await fleet.request(path)
+    expect(response.headers.get('X-Nodestate-Missing')).toBe(missing)
+    return (await response.text()).trim().split('\n')
+  }
+  const isLane = (url: string) => url.includes('lane=true')
+
+  it('takes one way to each peer: its files are listed while its log is read', async () => {
+    let isWarm = false
+    const lists = new Map<string, () => void>()
+    const asked: string[] = []
+    const { stores, fleet, wait } = await living((url, id) => {
+      if (!isWarm) return undefined
+      asked.push(`${id} ${isLane(url) ? 'lane' : url.includes('/log/list') ? 'list' : url}`)
+      // A list is not answered before the log is asked for, nor a log before the list.
+      const met = lists.get(id)
+      if (met) return met()
+      return new Promise<void>((resolve) => lists.set(id, resolve))
+    })
+    await linesOf(fleet)
+    for (const [node, store] of stores.entries()) store.put('a.log', log(node) + log(node, 40))
+    isWarm = true
+    wait()
+    const lines = await linesOf(fleet)
+    expect(lines.at(-1)).toContain('db-2 79')
+    expect(lines).toHaveLength(12)
+    expect(asked.sort()).toEqual(['db-0', 'db-1', 'db-2'].flatMap((id) => [`${id} lane`, `${id} list`]))
+  })
+
+  it('is that of the files that there are now, whatever there was before', async () => {
+    const { stores, fleet, wait } = await living(() => {})
+    await linesOf(fleet)
+    wait()
+    stores[1]!.put('a.log.1', log(1))
+    stores[1]!.put('a.log', log(1, 40))
+    expect((await linesOf(fleet)).at(-1)).toContain('db-1 79')
+    expect((await linesOf(fleet)).map((line) => line.split(' ').at(-1))).toEqual(
+      Array.from({ length: 12 }, (_, i) => String(68 + i)),
+    )
+    wait()
+    stores[2]!.delete('a.log')
+    await linesOf(fleet, 'db-2/a.log;unknown-file')
+    wait()
+    stores[2]!.put('a.log', log(2, 90))
+    expect((await linesOf(fleet)).every((line) => line.startsWith('db-2'))).toBe(true)
+  })
+
+  it('names a peer that has died since, and is whole without it', async () => {
+    let isDead = false
+    const { fleet, wait } = await living((_, id) => {
+      if (isDead && id === 'db-1') throw new Error('dead')
+    })
+    await linesOf(fleet)
+    isDead = true
+    for (let i = 0; i < 3; i++) {
+      wait()
+      const lines = await linesOf(fleet, 'db-1;storage-unavailable')
+      expect(lines.map((line) => line.split('/')[0])).toEqual(Array(6).fill(['db-0', 'db-2']).flat())
+    }
+  })
+})
+
 describe('a node that fails while a timeline is read', () => {
   const log = (node: number) => ({
     'a.log': Array.from(
@@ -202,6 +304,7 @@ describe('a node that fails while a timeline is read', () => {
     ['a negative length', lie(({ records }) => records[0]!.splice(0, 1, -5))],
     ['a time that is none', lie(({ records }) => records[0]!.splice(2, 1, 'soon'))],
     ['a place of nothing', lie((head) => Object.assign(head, { onward: 'AAAA' }))],
+    ['a record without a place', lie(({ records }) => records[0]!.splice(3, 1, 7))],
     ['notes with line breaks', lie((head) => Object.assign(head, { notes: ['a\r\nSet-Cookie: x'] }))],
     [
       'no head',
@@ -221,7 +324,8 @@ describe('a node that fails while a timeline is read', () => {
       'a problem of an older one',
       async () => Response.json({ type: '/problems/bad-parameter' }, { status: 400 }),
     ],
-  ])('and sends %s is read from its store', async (_, answer) => {
+    ['a record at a place that is none', lie(({ records }) => records[0]!.splice(3, 1, 'AAAA'))],
+  ])('and sends %s harms no page: it is what its store would give', async (_, answer) => {
     const { handing, reading } = fleets(log, (url, fetch) =>
       url.includes('lane=true') ? answer(fetch) : fetch(),
     )

@@ -55,9 +55,15 @@ const NAMED = 32
 /** It is in an object of a joined log: the time in its key and a hash of the key follow. */
 const DATED = 64
 
+/** Every record of a page is asked for its log. */
+const keys = new WeakMap<Pick<Source, 'node' | 'log'>, number>()
+
 /** What a log is called in a cursor: 24 bits that tell 32 logs apart. */
-export function laneKey({ node, log }: Pick<Source, 'node' | 'log'>): number {
-  return hashOf(`${node ?? ''}/${log}`) % 0x1000000
+export function laneKey(source: Pick<Source, 'node' | 'log'>): number {
+  const { node, log } = source
+  const key = keys.get(source) ?? hashOf(`${node ?? ''}/${log}`) % 0x1000000
+  keys.set(source, key)
+  return key
 }
 
 /** What stands for the logs of a node that could not be listed. */
@@ -72,11 +78,11 @@ export function ordered(lanes: Map<number, LaneState>): Map<number, LaneState> {
 
 /**
  * A cursor as clients see it: about 20 bytes for each log, so that the links of 32 logs fit into 4 KiB. The identity of
- * a file is left out, because its fingerprint decides.
+ * a file is left out, because its fingerprint decides. With `names`, logs are named if there is room.
  */
-export function encodeMerged(cursor: MergedCursor, sources: readonly Source[]): string {
-  let bytes = bytesOf(cursor, sources, { names: true, keys: true })
-  if (bytes.length > MOST_WITH_NAMES) bytes = bytesOf(cursor, sources, { names: false, keys: true })
+export function encodeMerged(cursor: MergedCursor, sources: readonly Source[], names = true): string {
+  let bytes = bytesOf(cursor, sources, { names, keys: true })
+  if (names && bytes.length > MOST_WITH_NAMES) bytes = bytesOf(cursor, sources, { names: false, keys: true })
   if (bytes.length > MOST_WITH_KEYS) bytes = bytesOf(cursor, sources, { names: false, keys: false })
   return seal(String.fromCharCode(...bytes))
 }

@@ -13,7 +13,7 @@ import type { LanePlace } from './cursor.ts'
 import type { LaneRead, LaneRecord, MergeLane } from './lane.ts'
 import { LONGEST } from './records/long.ts'
 import type { Source } from './source.ts'
-import { type LanePage, parseLane, placeText, type ThereRecord } from './wire.ts'
+import { type LanePage, parseLane, placeOf, placeText, type ThereRecord } from './wire.ts'
 
 /** How a log is read where it is. */
 export interface ThereOptions {
@@ -183,7 +183,9 @@ export class ThereLane implements MergeLane {
 
   async onward(next = this.next): Promise<LanePlace> {
     const record = this.#records[next]
-    if (record) return record.place
+    // What makes no sense harms only its own log: that goes on at the time of the record.
+    if (record)
+      return tryParse(() => placeOf(record.place, this.source)) ?? { kind: 'time', time: record.placed }
     return this.#here?.onward() ?? this.#place ?? { kind: 'start' }
   }
 
