@@ -25,13 +25,13 @@ export interface FleetNode {
   lag: number | null
   /**
    * How many errors and warnings its logs had in the last hour, by the times of the records, and when the last record was
-   * written, in milliseconds since the Unix epoch: in the files that the token may see. Null if its shipper does not say,
+   * written, in milliseconds since the Unix epoch: in the files that the token may see. Null if nobody counts them,
    * and without the scope `logs`.
    */
   errors: number | null
   warnings: number | null
   lastLine: number | null
-  /** The same for the last 24 hours; null if its shipper does not say. Older services do not have it. */
+  /** The same for the last 24 hours; null if nobody counts them. Older services do not have it. */
   day?: NodeDay | null
   /** Only of a peer: whether it answers. If it does not, the rest is what its copy in the bucket says, if it has one. */
   live?: boolean

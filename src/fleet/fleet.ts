@@ -1,5 +1,5 @@
 import type { Context, Hono } from 'hono'
-import type { Grant } from '../access/grant.ts'
+import { EVERYTHING, type Grant } from '../access/grant.ts'
 import { createApp, lokiHandler, SHARED_NAMES, sharedOf } from '../app.ts'
 import { outOfScope } from '../http/auth.ts'
 import { isHop, refuseHop } from '../http/caller.ts'
@@ -16,8 +16,8 @@ import { FleetHomes, lokiSources } from './homes.ts'
 import { type CommonOptions, nodeApps, noStore, type SelfOptions } from './node-apps.ts'
 import { FleetNodes, isNodeId, unknownNode } from './nodes.ts'
 import type { Peer } from './peer.ts'
-import { FleetPeers, livingNodes, type PeersSource } from './peers.ts'
-import { besideOwn, selfHome } from './self.ts'
+import { FleetPeers, LivingCounts, livingNodes, type PeersSource } from './peers.ts'
+import { besideOwn, chartOfSelf, selfHome } from './self.ts'
 
 /** A fleet: a location with a home for each node, or the nodes themselves, and the options that all node apps share. */
 export interface FleetOptions extends CommonOptions {
@@ -58,18 +58,28 @@ export function createFleet(options: FleetOptions): Hono {
   const self = own ? selfHome(own, { ...common.facts, onlineTime: clock.now() }) : null
   const living = { peers: new FleetPeers(peers, clock), self }
   if (options.peers) options.metrics?.peers(() => living.peers.all())
+  const handing = { limits: shared.limits, ...handOnLimits(options) }
+  const ownChart = chartOfSelf(() => {
+    const { id: _, ...node } = own!
+    const access = () => EVERYTHING
+    return createApp({ ...common, ...node, metrics: undefined }, { limits: shared.limits, access })
+  })
+  const chartOf = (id: string) => {
+    if (id === own?.id) return ownChart
+    const peer = living.peers.get(id)
+    return peer && !peer.wire.isDown ? countAt(peer, handing) : undefined
+  }
   const nodes = new FleetNodes(observed, {
     include: options.include,
     atOnce: options.limits?.parallelReads,
     calls: listCalls,
     shared: follow && follow.shared !== false,
     clock,
-    living: livingNodes(living),
+    living: livingNodes(living, new LivingCounts(chartOf, clock)),
   })
   const { maxSize } = options.limits ?? {}
   // Which files there are, and how much of them is given, is decided here.
   const isNarrowed = (options.include ?? []).length > 0 || maxSize !== undefined
-  const handing = { limits: shared.limits, ...handOnLimits(options) }
   const atPeer = <T>(make: (peer: Peer) => T) => {
     return (id: string) => {
       const peer = isNarrowed ? undefined : living.peers.get(id)

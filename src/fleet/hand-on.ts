@@ -190,16 +190,17 @@ function headersOf(names: readonly string[], headers: Headers): Record<string, s
   return found
 }
 
-/** Counts the records of a log at its peer; null if they must be counted here. */
-export function countAt(peer: Peer, { limits, scanMillis }: Omit<HandOnOptions, 'followers'>): CountThere {
-  return async (query, signal) => {
+/** Counts the records of a log at its peer; null if they must be counted here. `missing` are logs that are not counted. */
+export function countAt(peer: Peer, { limits, scanMillis }: Omit<HandOnOptions, 'followers'>) {
+  return async (...[query, signal]: Parameters<CountThere>) => {
     const timer = new AttemptTimer(limits.clock, signal)
     timer.start(scanMillis + BEFORE_MS)
     try {
       const answer = await peer.wire.send({ path: `api/v1/log/histogram?${query}` }, timer)
       if (answer.status === 200 && isUsable(answer, 'histogram')) {
         const notes = (answer.headers.get('X-Nodestate-Note') ?? '').split(', ').filter(isNote)
-        return { ...chartOf(await peer.wire.json(answer, timer, LONGEST_JSON)), notes }
+        const missing = answer.headers.get('X-Nodestate-Missing')
+        return { ...chartOf(await peer.wire.json(answer, timer, LONGEST_JSON)), notes, missing }
       }
       await answer.body?.cancel()
     } catch {

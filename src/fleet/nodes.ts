@@ -37,13 +37,22 @@ export interface LivingNodes {
   state(id: string): Promise<HomeState> | undefined
   /** How far its clock is ahead of this one's, in milliseconds; null if that is not known. */
   offset(id: string): number | null
+  /** What all logs of a living node count together, which is asked only for lists. */
+  counts: { ask(ids: readonly string[]): Promise<void>; get(id: string): LogCounts | null }
 }
 
-const NOBODY: LivingNodes = { ids: () => [], state: () => undefined, offset: () => null }
+const NOBODY: LivingNodes = {
+  ids: () => [],
+  state: () => undefined,
+  offset: () => null,
+  counts: { ask: async () => {}, get: () => null },
+}
 
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
 /** How long a list may take. What is not known by then says so. */
 const PATIENCE_MS = 4000
+/** How much of it living nodes have to count their errors; the next list has what they count later. */
+const COUNTING_MS = 1000
 /** How long names and states are valid. */
 const FRESH_MS = 5000
 const STATE: Validity = { home: FRESH_MS, other: FRESH_MS }
@@ -126,6 +135,7 @@ export class FleetNodes {
     const behind = (await listing).filter((id) => byCodePoint(id, after) > 0)
     const wanted = behind.slice(0, limit)
     const lags = await this.#lags(wanted, grant, PATIENCE_MS - (this.#clock.elapsed() - start))
+    await this.#count(wanted, grant, PATIENCE_MS - (this.#clock.elapsed() - start))
     const nodes = wanted.map((id) => this.#show(id, grant, lags)).filter((node) => node !== null)
     return { nodes, next: behind.length > limit ? wanted.at(-1)! : null }
   }
@@ -259,6 +269,18 @@ export class FleetNodes {
     return lags
   }
 
+  /** Asks those nodes that live for their errors and warnings, if a token may see all of their logs. */
+  async #count(ids: readonly string[], grant: Grant, patience: number): Promise<void> {
+    if (!this.#seesAll(grant) || !this.#isShared) return
+    const live = ids.filter((id) => this.#known.get(id)?.state?.live)
+    const counting = this.#living.counts.ask(live).catch(() => {})
+    if (live.length > 0) await inTime(this.#clock, Math.min(COUNTING_MS, patience), counting)
+  }
+
+  #seesAll(grant: Grant): boolean {
+    return grant.scopes.has('logs') && this.#logFilter(grant) === null
+  }
+
   /** What a token may know about a node, by its scopes; null if the folder is not a home. */
   #show(id: string, grant: Grant, lags: ReadonlyMap<string, Lag>): FleetNode | null {
     const known = this.#known.get(id)
@@ -267,7 +289,10 @@ export class FleetNodes {
     const isPeer = this.#living.ids().includes(id)
     const age = shipped && shipped.age + Math.max(0, this.#clock.elapsed() - known!.at)
     const sees = this.#logFilter(grant)
-    const logs = counts && Object.entries(counts).flatMap(([name, log]) => (sees && !sees(name) ? [] : [log]))
+    const living = live && this.#seesAll(grant) ? this.#living.counts.get(id) : null
+    const logs = living
+      ? [living]
+      : counts && Object.entries(counts).flatMap(([name, log]) => (sees && !sees(name) ? [] : [log]))
     const ofLogs = {
       shipped: shipped && new Date(shipped.at).toISOString(),
       age: age && Math.round(age / 1000),

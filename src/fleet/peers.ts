@@ -1,4 +1,10 @@
+import type { LevelHistogram } from '../answers.ts'
 import type { Clock } from '../limits/clock.ts'
+import { concurrencyLimit } from '../limits/concurrency-limit.ts'
+import { SharedWork } from '../limits/once.ts'
+import { COLUMNS } from '../log/histogram/chart.ts'
+import { DAY_MINUTES, type EachMinute, writeDay } from '../segment/day.ts'
+import { COUNTED_MINUTES, type LogCounts, MINUTE_MS } from '../segment/ship-json.ts'
 import type { FleetHome } from './homes.ts'
 import { isNodeId, type LivingNodes } from './nodes.ts'
 import { Peer, type PeerOptions } from './peer.ts'
@@ -59,8 +65,9 @@ export class FleetPeers {
 }
 
 /** What the list of nodes asks of those that live. */
-export function livingNodes({ peers, self }: Living): LivingNodes {
+export function livingNodes({ peers, self }: Living, counts: LivingNodes['counts']): LivingNodes {
   return {
+    counts,
     ids: () => (self ? [...peers.ids(), self.id] : peers.ids()),
     state: (id) => (self?.id === id ? stateOfSelf(self) : peers.get(id)?.state()),
     offset: (id) => (self?.id === id ? 0 : (peers.get(id)?.wire.health.offset ?? null)),
@@ -70,6 +77,117 @@ export function livingNodes({ peers, self }: Living): LivingNodes {
 async function stateOfSelf(self: FleetHome): Promise<HomeState> {
   const node = await self.node().catch(() => null)
   return { node, shipped: null, lag: null, counts: null, error: null, live: true }
+}
+
+/** A chart that a node counts of its logs; null if it cannot. `missing` names logs that are not in it. */
+export type ChartOf = (query: string) => Promise<(LevelHistogram & { missing: string | null }) | null>
+
+/** How long the counts of the last hour, and those of the day before it, are valid. */
+const HOUR_VALID_MS = 60_000
+const DAY_VALID_MS = 15 * MINUTE_MS
+/** The width of a step of the day, in minutes. */
+const DAY_STEP = 15
+/** How many nodes count at once. */
+const COUNTED_AT_ONCE = 16
+
+type Row = [minute: number, errors: number, warnings: number]
+
+/**
+ * The errors and warnings of living nodes, which their own charts count: the last hour at most once a minute, the last day
+ * four times an hour, and only while somebody asks. About 10 KB for each node.
+ */
+export class LivingCounts {
+  readonly #chartOf: (id: string) => ChartOf | undefined
+  readonly #clock: Clock
+  readonly #known = new Map<string, { counts: LogCounts | null; at: number }>()
+  readonly #days = new Map<string, { rows: Row[] | null; at: number }>()
+  readonly #asking = new SharedWork<void>()
+  readonly #limit = concurrencyLimit({ most: COUNTED_AT_ONCE, queue: MOST_PEERS })
+
+  /** `chartOf` is undefined of a node that is not asked now. */
+  constructor(chartOf: (id: string) => ChartOf | undefined, clock: Clock) {
+    this.#chartOf = chartOf
+    this.#clock = clock
+  }
+
+  /** What was last counted of all logs of a node; null if that is not known. */
+  get(id: string): LogCounts | null {
+    const known = this.#known.get(id)
+    return known && this.#clock.elapsed() - known.at < 2 * HOUR_VALID_MS ? known.counts : null
+  }
+
+  /** Asks the nodes whose counts are not valid any more. It continues after the callers have been answered. */
+  async ask(ids: readonly string[]): Promise<void> {
+    const now = this.#clock.elapsed()
+    const isStale = (id: string) => now - (this.#known.get(id)?.at ?? -HOUR_VALID_MS) >= HOUR_VALID_MS
+    const count = (id: string) => this.#asking.run(id, () => this.#limit.run(() => this.#count(id)))
+    await Promise.all(ids.filter(isStale).map(count))
+    if (this.#known.size > MOST_PEERS) this.#known.clear()
+    if (this.#days.size > MOST_PEERS) this.#days.clear()
+  }
+
+  async #count(id: string): Promise<void> {
+    const chartOf = this.#chartOf(id)
+    if (!chartOf) return
+    const minute = Math.floor(this.#clock.now() / MINUTE_MS)
+    const at = this.#clock.elapsed()
+    const from = minute - COUNTED_MINUTES + 1
+    const hour = await rowsOf(chartOf, from, 1)
+    const counts = hour && {
+      lastLine: null,
+      minutes: minutesOf(hour),
+      ...(await this.#dayOf(id, chartOf, minute, hour)),
+    }
+    this.#known.set(id, { counts, at })
+  }
+
+  /** The day up to the last hour, which is counted less often, and the minutes since. */
+  async #dayOf(
+    id: string,
+    chartOf: ChartOf,
+    minute: number,
+    hour: readonly Row[],
+  ): Promise<Pick<LogCounts, 'day'>> {
+    const from = (Math.floor(minute / DAY_STEP) + 1) * DAY_STEP - DAY_MINUTES
+    const at = this.#clock.elapsed()
+    let day = this.#days.get(id)
+    if (!day || at - day.at >= DAY_VALID_MS) {
+      day = { rows: await rowsOf(chartOf, from, DAY_STEP), at }
+      this.#days.set(id, day)
+    }
+    // A step that began before the hour did ended long before the day was counted.
+    const since = Math.ceil((minute - COUNTED_MINUTES + 1) / DAY_STEP) * DAY_STEP
+    const rows = day.rows && [
+      ...day.rows.filter(([each]) => each >= from && each < since),
+      ...hour.filter(([each]) => each >= since),
+    ]
+    if (!rows) return {}
+    const each: EachMinute = (add) => {
+      for (const row of rows) add(...row)
+    }
+    return { day: writeDay(from, 1, each) }
+  }
+}
+
+/** The errors and warnings since a minute, by steps of so many; null if not all are counted. */
+async function rowsOf(chartOf: ChartOf, from: number, step: number): Promise<Row[] | null> {
+  const start = from * MINUTE_MS
+  const chart = await chartOf(
+    `file=*&level=warn&since=${new Date(start).toISOString()}&step=${step * MINUTE_MS}&origin=${start}`,
+  )
+  // Logs whose lines have no times have nothing to count.
+  const isWhole =
+    chart?.complete && (chart.missing ?? ';no-time').split(', ').every((name) => name.endsWith(';no-time'))
+  if (!chart || !isWhole) return null
+  return chart.buckets.map(({ time, counts }) => {
+    const of = (level: string) => counts[COLUMNS.indexOf(level)]!
+    return [Math.floor(time / MINUTE_MS), of('error') + of('fatal'), of('warn')]
+  })
+}
+
+function minutesOf(rows: readonly Row[]): LogCounts['minutes'] {
+  const found = rows.filter(([, errors, warnings]) => errors + warnings > 0)
+  return Object.fromEntries(found.map(([minute, errors, warnings]) => [minute, [errors, warnings] as const]))
 }
 
 function checkPeers(peers: readonly PeerOptions[]): void {

@@ -8,6 +8,7 @@ import { newHono } from '../routing.ts'
 import { VERSION } from '../version.ts'
 import type { FleetHome } from './homes.ts'
 import type { SelfOptions } from './node-apps.ts'
+import type { ChartOf } from './peers.ts'
 
 /** The node that the service runs on, as one of the fleet. */
 export function selfHome(
@@ -27,6 +28,16 @@ export function selfHome(
       const { data } = await (await reader()).read()
       return describeNode(set, facts, data)
     },
+  }
+}
+
+/** How the node that the service runs on counts its own logs: by an app of it that answers without a token. */
+export function chartOfSelf(make: () => Hono): ChartOf {
+  const app = once(async () => make())
+  return async (query) => {
+    const answer = await (await app()).request(`/api/v1/log/histogram?${query}`)
+    if (answer.status !== 200) return null
+    return { ...(await answer.json()), missing: answer.headers.get('X-Nodestate-Missing') }
   }
 }
 

@@ -131,7 +131,8 @@ const NODE_DAY = {
     warnings: list(integerOrNull(), 'Warnings in each step.'),
   }),
   type: ['object', 'null'],
-  description: 'The errors and warnings of the last 24 hours; null if its shipper does not count them.',
+  description:
+    'The errors and warnings of the last 24 hours; null if neither its shipper nor the node itself counts them.',
 } as const
 
 const FLEET_NODE = object(

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { FleetNode } from '../../src/answers.ts'
 import { type AppOptions, createApp } from '../../src/app.ts'
 import { createFleet, type FleetOptions } from '../../src/fleet/fleet.ts'
@@ -31,7 +31,7 @@ function peerOf(id: string, options: Partial<AppOptions> = {}) {
     onError() {},
     ...options,
   })
-  const state = { isDead: false }
+  const state = { isDead: false, isOld: false }
   const asked: Request[] = []
   const peer: PeerOptions = {
     id,
@@ -41,6 +41,8 @@ function peerOf(id: string, options: Partial<AppOptions> = {}) {
     random: () => 0,
     async fetch(url, init) {
       if (state.isDead) throw new TypeError('connection refused')
+      if (state.isOld && url.includes('/histogram'))
+        return Response.json({ type: '/problems/bad-parameter' }, { status: 400 })
       const { connectMillis: _, ...rest } = init
       const request = new Request(url, rest)
       asked.push(request)
@@ -79,6 +81,65 @@ describe('a fleet of peers', () => {
     ])
     expect(Math.abs(nodes[0]!.clock!)).toBeLessThan(1500)
     expect((await get('/nodes/own-name/api/v1/config')).status).toBe(404)
+  })
+
+  it('shows the errors and warnings that the nodes count themselves, while somebody looks', async () => {
+    const start = Date.now()
+    const at = (minutesAgo: number, level: string) =>
+      `${new Date(start - minutesAgo * 60_000).toISOString().replace('T', ' ').slice(0, 23)}\t${level}\ta.go:1\t[A] [B]: x\n`
+    let passed = 0
+    const clock = {
+      ...PATIENT,
+      now: () => start + passed,
+      elapsed: () => systemClock.elapsed() + passed,
+    }
+    const own = memoryStore({ 'a.log': at(5, 'ERROR') })
+    const { get, peers } = cluster(['db-1', 'db-2', 'db-3'], {
+      clock,
+      tokens: () => [
+        { name: 'all', token: 'all' },
+        { name: 'some', token: 'some', files: ['a.log'] },
+        { name: 'config', token: 'config', scopes: ['config'] },
+      ],
+      self: { id: 'db-0', logs: own, config: '', node: NODE },
+    })
+    peers[0]!.logs.put('a.log', at(1600, 'ERROR') + at(300, 'ERROR') + at(30, 'FATAL') + at(2, 'WARN'))
+    peers[0]!.logs.put('b.log', at(10, 'INFO') + at(3, 'ERROR'))
+    peers[0]!.logs.put('notes.txt', 'no times\n')
+    peers[1]!.state.isDead = true
+    peers[2]!.state.isOld = true
+    const charts = () => peers[0]!.asked.filter(({ url }) => url.includes('/histogram')).length
+    const list = async (token = 'all') => {
+      const { text } = await get('/api/v1/nodes', { Authorization: `Bearer ${token}` })
+      return JSON.parse(text) as FleetNode[]
+    }
+    const shown = (nodes: FleetNode[]) => nodes.map(({ id, errors, warnings }) => [id, errors, warnings])
+    const unknown = ['db-0', 'db-1', 'db-2', 'db-3'].map((id) => [id, null, null])
+    expect(shown(await list('some'))).toEqual(unknown)
+    expect(shown(await list('config'))).toEqual(unknown)
+    await get('/api/v1/log/view?node=db-1&file=a.log', { Authorization: 'Bearer all' })
+    expect(charts()).toBe(0)
+    await vi.waitFor(async () =>
+      expect(shown(await list())).toEqual([
+        ['db-0', 1, 0],
+        ['db-1', 2, 1],
+        ['db-2', null, null],
+        ['db-3', null, null],
+      ]),
+    )
+    const [, first, dead] = await list()
+    const sum = (counts: (number | null)[]) => counts.reduce<number>((all, each) => all + each!, 0)
+    expect([sum(first!.day!.errors), sum(first!.day!.warnings)]).toEqual([3, 1])
+    expect([dead!.live, dead!.day]).toEqual([false, null])
+    expect(charts()).toBe(2)
+    expect(shown(await list('some'))).toEqual(unknown)
+    passed += 61_000
+    peers[0]!.logs.put('b.log', at(10, 'INFO') + at(3, 'ERROR') + at(0, 'ERROR'))
+    await vi.waitFor(async () => expect((await list())[1]!.errors).toBe(3))
+    expect(sum((await list())[1]!.day!.errors)).toBe(4)
+    // Only the last hour is counted again.
+    expect(charts()).toBe(3)
+    expect(peers[1]!.asked).toEqual([])
   })
 
   it('gives a timeline of all of them, and names the dead one', async () => {
