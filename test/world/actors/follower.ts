@@ -126,6 +126,9 @@ export class Following {
       return
     }
     if (id === null) for (const followed of this.#followed.values()) followed.begin()
+    // Logs that are named here are not in the timeline.
+    const missing = response.headers.get('X-Nodestate-Missing') ?? ''
+    for (const name of missing.match(/[^,; ]+(?=;)/g) ?? []) this.#followed.get(logOf(name))?.event(false)
     this.#isOpen = true
     const reader = response.body!.getReader()
     const decoder = new TextDecoder()

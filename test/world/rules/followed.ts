@@ -13,6 +13,8 @@ export class FollowedLog {
   readonly #least: number
   readonly #break: (what: string) => void
   #last: Line | null = null
+  /** How many lines there were when it began: it may begin with the newest of them, and must get all others. */
+  #known = 0
   /** Whether an event said that something was lost. */
   #isGapped = false
   /** The beginning of a line, which may stand only before an event that says that the rest is lost. */
@@ -27,6 +29,7 @@ export class FollowedLog {
   /** The follower begins with what there is. */
   begin(): void {
     this.#last = null
+    this.#known = this.#log.lines.length
   }
 
   /** An event without lines: of a rotation, or of something that was lost. */
@@ -53,23 +56,29 @@ export class FollowedLog {
     }
     const before = this.#last
     if (before && line.place <= before.place) this.#break(`got ${text} after ${before.text}`)
-    else if (before && !this.#isGapped) {
-      const skipped = this.#log.lines.slice(before.place + 1, line.place).find((one) => this.#isWanted(one))
+    else if (!this.#isGapped) {
+      const skipped = this.#log.lines.slice(this.#next, line.place).find((one) => this.#isWanted(one))
       if (skipped) this.#break(`got ${text} without ${skipped.text}`)
     }
     this.#last = line
     this.#isGapped = false
   }
 
+  /** The place of the first line that it must get now. */
+  get #next(): number {
+    return this.#last ? this.#last.place + 1 : this.#known
+  }
+
+  /** A log may lose its first lines before a follower of a timeline knows it. */
   #isWanted({ record }: Line): boolean {
+    if (this.#last === null && record.gone !== null) return false
     return !record.lost && LEVELS.indexOf(record.level) >= this.#least
   }
 
   /** Once all is calm: it has the newest line. */
   checkEnd(): void {
-    if (!this.#last) return
     const newest = newestAt(this.#log, Number.POSITIVE_INFINITY)
-    const missing = this.#log.lines.slice(this.#last.place + 1).find((line) => this.#isWanted(line))
+    const missing = this.#log.lines.slice(this.#next).find((line) => this.#isWanted(line))
     if (newest && missing && !this.#isGapped) this.#break(`never got ${missing.text}`)
   }
 }
