@@ -151,11 +151,14 @@ describe('follow', () => {
   })
 
   it('sends records as events with a cursor each, whole lines only', async () => {
-    const client = await open(appOf(store), 'file=a.log&lines=1', SSE)
+    const app = appOf(store)
+    const client = await open(app, 'file=a.log&lines=1', SSE)
+    const text = await open(app, 'file=a.log&lines=1')
     expect(client.headers.get('Content-Type')).toBe('text/event-stream')
     await client.until(({ events }) => events.length === 1)
     append(line(5).slice(0, 20))
-    await new Promise((resolve) => setTimeout(resolve, 150))
+    // The same poll has read it for both.
+    await text.until((one) => one.text.endsWith(line(5).slice(0, 20)))
     expect(client.events.length).toBe(1)
     append(`${line(5).slice(20)}\tat a()\n\tat b()\n${line(6)}`)
     await client.until(({ events }) => events.length === 3)
