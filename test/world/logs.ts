@@ -1,5 +1,6 @@
 import type { Handle, Inode } from './disk/disk.ts'
 import type { Random } from './kernel/random.ts'
+import { KNOWN } from './known.ts'
 
 export const FORMATS = ['lindb', 'json', 'logfmt'] as const
 export type FormatName = (typeof FORMATS)[number]
@@ -21,6 +22,8 @@ export interface LogSettings {
   rising?: boolean
   /** Whether some records have a byte that is not UTF-8. @default false */
   broken?: boolean
+  /** Whether an archive has the time at which it was made, and not that of its file. @default false */
+  touched?: boolean
 }
 
 export const LEVELS = ['debug', 'info', 'warn', 'error'] as const
@@ -42,7 +45,9 @@ export function drawLogs(random: Random): LogSettings[] {
     }
     const isNumbered = settings.rotation === 'numbers' || settings.rotation === 'copytruncate'
     const rising = stream.chance(0.3) && isNumbered
-    return { ...settings, rising, broken: stream.chance(0.15) }
+    const broken = stream.chance(0.15)
+    const touched = stream.chance(0.25) && !(KNOWN.noTouchedRising && rising)
+    return { ...settings, rising, broken, touched }
   })
 }
 

@@ -52,8 +52,8 @@ async function rotateByNumber(world: World, log: Log, random: Random): Promise<v
     world.note(`${log.name} → ${first}`)
     await reopen(world, log, random)
   }
-  if (compress === 'at-once') await pack(world, first, random)
-  if (compress === 'later' && disk.bytesOf(`${log.name}.2`)) await pack(world, `${log.name}.2`, random)
+  if (compress === 'at-once') await pack(world, log, first, random)
+  if (compress === 'later' && disk.bytesOf(`${log.name}.2`)) await pack(world, log, `${log.name}.2`, random)
 }
 
 /** Log4j's way: the next file has the next number, and no file moves. */
@@ -68,9 +68,9 @@ async function rotateUp(world: World, log: Log, random: Random): Promise<void> {
     world.note(`${log.name} → ${to}`)
     await reopen(world, log, random)
   }
-  if (compress === 'at-once') await pack(world, to, random)
+  if (compress === 'at-once') await pack(world, log, to, random)
   const [before] = rotated
-  if (compress === 'later' && before && !before.isPacked) await pack(world, before.name, random)
+  if (compress === 'later' && before && !before.isPacked) await pack(world, log, before.name, random)
   for (const { name } of numbered(disk.all, log.name).slice(keep)) remove(world, log, name)
 }
 
@@ -101,7 +101,7 @@ async function rotateByDate(world: World, log: Log, random: Random): Promise<voi
   disk.rename(name, to)
   world.note(`${name} → ${to}`)
   await reopen(world, log, random)
-  if (log.settings.compress === 'at-once') await pack(world, to, random)
+  if (log.settings.compress === 'at-once') await pack(world, log, to, random)
   const old = disk.all.filter((other) => other.startsWith(`${name}-`)).sort()
   for (const other of old.slice(0, -log.settings.keep)) remove(world, log, other)
 }
@@ -144,7 +144,7 @@ async function copyAndTruncate(world: World, log: Log, to: string, random: Rando
 }
 
 /** gzip(1): the archive grows beside the file, which is removed when it is whole. */
-async function pack(world: World, name: string, random: Random): Promise<void> {
+async function pack(world: World, log: Log, name: string, random: Random): Promise<void> {
   const { disk, kernel } = world
   const bytes = disk.bytesOf(name)
   if (bytes === null || bytes.length === 0) return
@@ -158,7 +158,7 @@ async function pack(world: World, name: string, random: Random): Promise<void> {
     await kernel.sleep(random.small(0, 100))
   }
   archive.close()
-  disk.touch(`${name}.gz`, modified)
+  if (!log.settings.touched) disk.touch(`${name}.gz`, modified)
   disk.unlink(name)
   world.note(`${name} → ${name}.gz`)
 }
