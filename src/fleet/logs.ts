@@ -13,6 +13,7 @@ import {
   mayBePattern,
   type Picked,
   pickSources,
+  type Source,
 } from '../log/merge/source.ts'
 import { followLimits, type LogOptions, type ProcessLimits } from '../log/options.ts'
 import { parseZone, UTC } from '../log/time.ts'
@@ -66,7 +67,7 @@ function pickKey({ node, file, files }: Query, grant: Grant): string {
 export class FleetLogs {
   readonly #options: FleetLogsOptions
   /** The logs that requests named. */
-  readonly #picked = new BoundedMap<string, Sources>(REMEMBERED)
+  readonly #picked = new BoundedMap<string, Sources & { homes: unknown[] }>(REMEMBERED)
   /** What is known about the files of each node that was listed with details. */
   readonly #details = new WeakMap<ViewContext['files'], Detailer>()
 
@@ -87,7 +88,7 @@ export class FleetLogs {
     const { clock, count } = this.#options.limits
     const zone = timezone === undefined ? UTC : parseZone(timezone)!
     const pick = (asked: Query, signal: AbortSignal) => this.#pick(asked, grant, signal)
-    const guess = (asked: Query) => this.#picked.get(pickKey(asked, grant)) ?? null
+    const guess = (asked: Query) => this.#guess(pickKey(asked, grant))
     const following = followLimits(this.#options.options)
     const route = {
       clock,
@@ -181,7 +182,16 @@ export class FleetLogs {
     this.#picked.delete(key)
     const files = sources.reduce((sum, source) => sum + source.files.length, 0)
     const isFar = sources.some(({ context }) => context.laneThere)
-    if (isFar && files <= REMEMBERED_FILES) this.#picked.set(key, { sources, missing: [], unlisted })
+    if (!isFar || files > REMEMBERED_FILES) return
+    const homes = sources.map(({ node }) => this.#options.homes.live(node!))
+    this.#picked.set(key, { sources, missing: [], unlisted, homes })
+  }
+
+  /** The logs that were remembered. A peer that was removed, or has another address, is asked nothing any more. */
+  #guess(key: string): Sources | null {
+    const picked = this.#picked.get(key)
+    const isThere = ({ node }: Source, i: number) => this.#options.homes.live(node!) === picked!.homes[i]
+    return picked?.sources.every(isThere) ? picked : null
   }
 
   /** Asks nodes; one whose storage does not answer is named, unless it has a copy. Throws if none answers. */

@@ -277,6 +277,23 @@ describe('a fleet of peers', () => {
     expect(await ids()).toEqual(['db-2'])
   })
 
+  it('asks a peer nothing any more that is not in the list, though its logs are remembered', async () => {
+    const [one, two] = [peerOf('db-1'), peerOf('db-2')]
+    let peers = [one.peer, two.peer]
+    let passed = 0
+    const clock = { ...PATIENT, elapsed: () => systemClock.elapsed() + passed }
+    const app = createFleet({ peers: () => peers, clock, onError() {} })
+    const view = async () => (await app.request('/api/v1/log/view?node=*&file=a.log&q=db')).text()
+    expect((await view()).trim().split('\n')).toHaveLength(6)
+    passed += 2000
+    expect((await view()).trim().split('\n')).toHaveLength(6)
+    const before = one.asked.length
+    passed += 2000
+    peers = [two.peer]
+    expect((await view()).trim().split('\n')).toHaveLength(3)
+    expect(one.asked.length).toBe(before)
+  })
+
   it.each([
     [[{ id: '../x', url: 'http://a/' }], /not an id/],
     [[{ id: 'a', url: 'nowhere' }], /no valid address/],
