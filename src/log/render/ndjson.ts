@@ -44,11 +44,17 @@ export class NdjsonWriter {
     this.#write = format.plan && !options.raw ? lineWriter(format.plan) : null
   }
 
-  /** Sets the memory to write to. If it is too small, it is replaced by a larger one. */
-  into(out: Uint8Array<ArrayBuffer>): void {
+  /** Sets the memory to write to, and where to begin. If it is too small, it is replaced by a larger one. */
+  into(out: Uint8Array<ArrayBuffer>, at = 0): void {
+    this.#written = at
+    if (out === this.#out) return
     this.#out = out
-    this.#written = 0
     this.#record.into(out)
+  }
+
+  /** The memory that is written to. */
+  get out(): Uint8Array<ArrayBuffer> {
+    return this.#out
   }
 
   /** What was written since `into`. */
@@ -69,12 +75,18 @@ export class NdjsonWriter {
     this.#record.from(bytes)
   }
 
+  /** Takes other whole records of the bytes that were read last. */
+  readOn(from: number, to: number): void {
+    this.#at = from
+    this.#to = to
+  }
+
   /** How much of what was read is not written yet. */
   get left(): number {
     return this.#to - this.#at
   }
 
-  /** How much was written since `into`. */
+  /** Where what was written since `into` ends. */
   get written(): number {
     return this.#written
   }
