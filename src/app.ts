@@ -246,6 +246,7 @@ function accessOf({ token, tokens, identify }: Pick<AppOptions, 'token' | 'token
     const guard = once(async () => (await import('./access/guard.ts')).accessGuard(tokens, token))
     return async (headers) => (await guard())(headers)
   }
+  if (token === undefined) return () => EVERYTHING
   const check = tokenGuard(token)
   return (headers) => {
     check(headers)

@@ -262,7 +262,7 @@ export class Routing {
     handler: Handler,
     env: unknown,
   ): Response | Promise<Response> {
-    this.#checkHost(request.headers)
+    this.#checkHost?.(request.headers)
     const preflight = this.#cors?.preflight(request)
     if (preflight) return preflight
     const answer = (grant: Grant) => {

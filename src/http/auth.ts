@@ -3,9 +3,8 @@ import { Problem } from './problem.ts'
 /** Throws unless a request may be answered. */
 export type Guard = (headers: Headers) => void
 
-/** A guard for `Authorization: Bearer …`; without a token it admits everyone. */
-export function tokenGuard(token: string | undefined): Guard {
-  if (token === undefined) return () => {}
+/** A guard for `Authorization: Bearer …`. */
+export function tokenGuard(token: string): Guard {
   const expected = new TextEncoder().encode(token)
   return (headers) => {
     if (!equalInConstantTime(new TextEncoder().encode(bearerOf(headers)), expected)) throw wrongToken()
@@ -40,9 +39,9 @@ export function outOfScope(scope: string): Problem {
   )
 }
 
-/** A guard for the Host header; without names, any host is accepted. A name without a port covers every port. */
-export function hostGuard(names: readonly string[]): Guard {
-  if (names.length === 0) return () => {}
+/** A guard for the Host header; null without names, when any host is accepted. A name without a port covers every port. */
+export function hostGuard(names: readonly string[]): Guard | null {
+  if (names.length === 0) return null
   const allowed = new Set(names.map((name) => name.toLowerCase()))
   return (headers) => {
     const host = headers.get('Host')?.toLowerCase() ?? ''

@@ -2,7 +2,6 @@ import { claim } from '../http/caller.ts'
 import { concurrencyLimit } from '../limits/concurrency-limit.ts'
 import { LogError } from '../log/error.ts'
 import type { Part } from '../log/files/files.ts'
-import { isUnknownFile, noSuchFile } from '../log/files/nearest.ts'
 import { Followers } from '../log/follow/followers.ts'
 import type { FollowLimits } from '../log/follow/hub.ts'
 import type { ViewContext } from '../log/view/context.ts'
@@ -77,13 +76,7 @@ export function loadQueryRoutes(context: ViewContext, options: QueryOptions) {
         const { sources, ...rest } = await several.pick(asked, signal)
         return { ...rest, sources: sources.map(compared) }
       }
-      try {
-        return await compareLogs(request, query, { ...route, pick, config })
-      } catch (error) {
-        if (several || !isUnknownFile(error)) throw error
-        const { entries } = await context.files.list(request.signal).catch(() => ({ entries: [] }))
-        throw noSuchFile(file, entries)
-      }
+      return compareLogs(request, query, { ...route, pick, config })
     },
     listPart: (request: Request, from: Part | string) => listPart(request, from, context),
     streamList: (request: Request, after: string) => streamList(request, after, context.files),

@@ -69,7 +69,7 @@ function resourcesOf({ context, ...options }: LogResourceOptions) {
   } satisfies Record<string, Handler>
   return {
     ...handlers,
-    compare: async (request: Request, query: Query, config: CompareRoute['config']) =>
-      (await queryRoutes()).compare(request, query, config),
+    compare: (request: Request, query: Query, config: CompareRoute['config']) =>
+      named(async () => (await queryRoutes()).compare(request, query, config))(request, query),
   }
 }

@@ -7,7 +7,6 @@ import { LogWalk, type WalkPart } from '../search/walk.ts'
 import type { Series } from '../text/series.ts'
 import { type Note, timeNotes } from '../view/answer.ts'
 import { readingOf, type ViewContext } from '../view/context.ts'
-import { crossesGap } from '../view/holes.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { inSession, type Session, WIDER } from '../view/session.ts'
 
@@ -45,7 +44,7 @@ export async function openExport(
   try {
     const opening = {
       request,
-      reach: periodReach(request.selection),
+      reach: () => periodReach(request.selection),
       openerOf: () => ({ ...context, budget: new Budget({ signal, memory, clock }) }),
       // After a cursor, missing bytes are a problem: the pages of a view show on which side of them it is.
       whole: request.cursor !== null,
@@ -84,7 +83,7 @@ interface ExportPlan {
  * All bytes are known to exist before anything is sent.
  */
 async function planOfFiles(session: Session): Promise<FilesPlan> {
-  const { context, request, log } = session
+  const { context, request, cut } = session
   const { splitsRecord } = request.cursor?.place ?? {}
   const format = await session.format()
   const { since, until } = await session.borders()
@@ -95,7 +94,7 @@ async function planOfFiles(session: Session): Promise<FilesPlan> {
   const hi = Math.min(until?.to ?? series.end, series.end)
   await series.ensure(lo, hi)
   const plans: FilesPlan[] = []
-  for (const older of await log.older()) {
+  for (const older of (await cut?.older()) ?? []) {
     const part = session.of(older)
     plans.push(await part.cutting(() => planOfFiles(part)))
   }
@@ -107,8 +106,8 @@ async function planOfFiles(session: Session): Promise<FilesPlan> {
     isToEnd: hi >= series.end,
   })
   const joined = plans.reduce(besideHole)
-  if (log.beginsLate && joined.isFromStart) joined.notes.add('begins-late')
-  if (crossesGap({ series, from: lo, to: hi })) joined.notes.add('gap')
+  if (cut?.beginsLate && joined.isFromStart) joined.notes.add('begins-late')
+  if (series.hasGapIn(lo, hi)) joined.notes.add('gap')
   return joined
 }
 

@@ -146,7 +146,7 @@ export async function liveFilter(
   const opening = {
     // A new file is empty, or begins with the rest of a record: its predecessors show the format.
     request: { file, selection, rotated: true, cursor: null },
-    reach: EVERYTHING,
+    reach: () => EVERYTHING,
     openerOf: () => ({ ...context, budget: budgetOf(context, signal) }),
   }
   const filter = await inSession(context, opening, async ({ series }) => {

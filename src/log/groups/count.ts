@@ -67,7 +67,7 @@ async function count(session: Session, request: ViewRequest & Grouping): Promise
   const isCounted = await countRecords(context, series, budget, counted)
   const isBroken = series.brokenIn(stretch.lo, stretch.hi)
   const isCut = !isCounted || series.isCut
-  const { hole } = session.log
+  const hole = session.cut?.hole ?? null
   const notes: GroupsNote[] = hole === null ? [] : [hole]
   if (isCut) notes.push('scan-budget')
   if (isBroken) notes.push('archive-cut')

@@ -65,7 +65,7 @@ export async function histogramOf(
   return inSession(context, opening, async (session) => {
     if (await session.lacksPeriod()) return WIDER
     const found = await runInSlot(context.scans, session.budget, () => count(session, request))
-    return session.log.hole === 'gap' ? { ...found, complete: false } : found
+    return session.cut?.hole === 'gap' ? { ...found, complete: false } : found
   })
 }
 
@@ -77,7 +77,7 @@ export function openingOf(
 ): Opening {
   return {
     request: { ...request, cursor: null },
-    reach: periodReach(request.selection),
+    reach: () => periodReach(request.selection),
     openerOf: () => ({ ...context, budget: budgetOf(context, signal) }),
     prefetch: { head: EDGE, tail: EDGE },
   }

@@ -92,16 +92,15 @@ export function keyTimes({ period: { since, until }, attempt }: Reach) {
   }
 }
 
-/** Whether the open part of a joined log may lack some of the page: it must begin before it and end after it. */
+/** Whether what is open of a joined log may lack some of the page: it must begin before it and end after it. */
 export async function lacksPage(
   request: PageRequest,
   log: OpenLog,
   { from, to, format }: { from: number; to: number; format: LineFormat },
   zone: Zone,
 ): Promise<boolean> {
-  if (!log.beyond) return false
   const { selection } = request
-  const { older, newer, isSkewed } = log.beyond
+  const { older, newer, isSkewed } = log.beyond!
   if (isSkewed) return true
   if (readsForward(request)) {
     if (newer && to >= log.series.end) return true

@@ -24,17 +24,11 @@ import { listFamily, newestFilesOf } from './relatives.ts'
 /** How much is read with a cursor's fingerprint: a poll that finds little costs one call of the store. */
 const AHEAD = 64 * 1024
 
-/** Opens a log: one file, a file with its predecessors, or everything from a cursor on, even if its file was rotated. */
-export async function openRotated(
-  opener: Opener,
-  request: LogRequest,
-  prefetch: Prefetch = { tail: 0, head: 0 },
-): Promise<OpenLog> {
-  const { file, rotated, cursor } = request
+/** Opens a file with its predecessors, or everything from a cursor on, even if its file was rotated. */
+export async function openRotated(opener: Opener, request: LogRequest, prefetch: Prefetch): Promise<OpenLog> {
+  const { file, cursor } = request
   if (cursor) return openAtCursor(opener, request, cursor.place, cursor.direction)
-  const opening = openFile(opener, file, prefetch)
-  if (!rotated) return { series: await Series.open([await opening]), at: null }
-  const [text, family] = await Promise.all([opening, listFamily(opener, file)])
+  const [text, family] = await Promise.all([openFile(opener, file, prefetch), listFamily(opener, file)])
   const own = placeIn(family, file)
   if (own > 0 && (await wasReplaced(opener, text, family.members[own]!))) throw replaced(file)
   const older = await openTexts(opener, family.members.slice(0, Math.max(0, own)))

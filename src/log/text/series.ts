@@ -41,6 +41,19 @@ export class Series {
     return null
   }
 
+  /** Whether bytes were lost between two addresses: after the end of a file there. */
+  hasGapIn(from: number, to: number): boolean {
+    const { parts } = this
+    let { end } = this
+    for (let i = parts.length - 1; i >= 0; i--) {
+      if (parts[i]!.entry.gap && from < end && to >= end) return true
+      // Files of a shipped log are not compressed, so where they start is known.
+      end -= i === parts.length - 1 ? this.end : parts[i]!.entry.size
+      if (end <= from) return false
+    }
+    return false
+  }
+
   /** Whether what was read of the newest part last is no UTF-8. */
   get isOdd(): boolean {
     return this.parts.at(-1)!.isOdd === true

@@ -29,11 +29,6 @@ export class CutLog {
     this.#request = request
   }
 
-  /** Whether nothing was found to be missing. */
-  get isWhole(): boolean {
-    return this.#holes === 0
-  }
-
   get hole(): HoleNote | null {
     return this.#below && (this.#below.head ? 'begins-late' : 'gap')
   }
@@ -107,20 +102,17 @@ export class CutLog {
     }
   }
 
-  /** The answer with its notes, and where it continues. */
-  async finish(view: View): Promise<View> {
+  /** The answer with the notes on its holes, and where it continues. */
+  finish(view: View): View {
     const forward = this.#request.cursor?.direction === 'after'
     const notes = new Set<Note>(view.notes)
     let { prev } = view
-    // Bytes that are read while they are sent must be known to exist before sending begins.
-    if (view.pieces === null) await view.series.ensure(view.from, view.to)
     if (this.#skipped || (forward && this.open.end !== undefined && view.to >= this.open.end))
       notes.add('gap')
     if (this.#below && !forward && prev === null && view.series.addresses.isStart(view.bottom)) {
       notes.add(this.#below.head ? 'begins-late' : 'gap')
       if (!this.#below.head) prev = this.#beforeHole(view, this.#below)
     }
-    if (crossesGap(view)) notes.add('gap')
     return { ...view, prev, notes: [...notes] }
   }
 
@@ -130,20 +122,6 @@ export class CutLog {
     const print = part.known(0) ?? NO_PRINT
     return { name: part.name, id: part.entry.id ?? null, offset: from, print }
   }
-}
-
-/** Whether a part of a log crosses the end of a file after which bytes were lost. */
-export function crossesGap({ series, from, to }: Pick<View, 'series' | 'from' | 'to'>): boolean {
-  const { parts } = series
-  let end = series.end
-  for (let i = parts.length - 1; i >= 0; i--) {
-    if (parts[i]!.entry.gap && from < end && to >= end) return true
-    if (i === 0) return false
-    // Files of a shipped log are not compressed, so where they start is known.
-    end -= i === parts.length - 1 ? series.end : parts[i]!.entry.size
-    if (end <= from) return false
-  }
-  return false
 }
 
 /** What each window shows a part of. */

@@ -21,8 +21,8 @@ export type SessionRequest = LogRequest & { selection: Selection }
 /** How a log is opened. */
 export interface Opening {
   request: SessionRequest
-  /** How far into a joined log the first attempt looks. */
-  reach: Reach
+  /** How far the first attempt looks into a log, if that is joined. */
+  reach(): Reach
   prefetch?: Prefetch | undefined
   /** What each attempt reads with: a fresh budget, and on the first one perhaps the sizes that archives declare. */
   openerOf(isFirst: boolean): Opener
@@ -46,23 +46,25 @@ export class Session {
   readonly context: ViewContext
   readonly request: SessionRequest
   readonly opener: Opener
-  readonly log: CutLog
+  readonly #open: OpenLog
+  /** The log without the bytes that are missing; null as long as none were found to be. */
+  cut: CutLog | null = null
   #known: { format: LineFormat | null; borders: WeakMap<Series, Map<number, Border>> }
 
   constructor(context: ViewContext, request: SessionRequest, opener: Opener, log: OpenLog) {
     this.context = context
     this.request = request
     this.opener = opener
-    this.log = new CutLog(log, request)
+    this.#open = log
     this.#known = { format: null, borders: new WeakMap() }
   }
 
   get open(): OpenLog {
-    return this.log.open
+    return this.cut?.open ?? this.#open
   }
 
   get series(): Series {
-    return this.log.open.series
+    return this.open.series
   }
 
   get budget(): Budget {
@@ -128,7 +130,8 @@ export class Session {
         return await work()
       } catch (error) {
         if (!(error instanceof MissingBytes)) throw error
-        await this.log.cut(error)
+        this.cut ??= new CutLog(this.#open, this.request)
+        await this.cut.cut(error)
       }
     }
   }
@@ -171,7 +174,8 @@ export async function inSession<T>(
         const session = new Session(context, request, opener, log)
         const result = await (whole ? work(session) : session.cutting(() => work(session)))
         if (result !== WIDER) return result
-        reach = widerReach(reach, session.open)
+        const wider = widerReach(reach(), session.open)
+        reach = () => wider
       }
     } catch (error) {
       const { signal } = opener.budget

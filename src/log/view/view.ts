@@ -1,11 +1,13 @@
+import { soundsCompressed } from '../../codec/kind.ts'
 import { yieldToEventLoop } from '../../limits/yield.ts'
 import { StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import { lacksPage, pageReach } from '../joined/reach.ts'
-import type { Opener } from '../text/open.ts'
+import { SAMPLE } from '../text/format.ts'
+import type { LogRequest, Opener, Prefetch } from '../text/open.ts'
 import type { Note, View } from './answer.ts'
 import { budgetOf, runInSlot, type ViewContext } from './context.ts'
-import { mayUnpack, prefetchOf, searchesBack, type ViewRequest } from './request.ts'
+import { ONE_MORE, type ViewRequest } from './request.ts'
 import { select } from './select.ts'
 import { inSession, type Opening, type Session, WIDER } from './session.ts'
 
@@ -72,7 +74,7 @@ export async function openPage(
   if (context.files.isNear && !request.selection.isAll) await yieldToEventLoop()
   const opening = {
     request,
-    reach: pageReach(request),
+    reach: () => pageReach(request),
     prefetch: prefetchOf(request),
     openerOf: (isFirst: boolean) => openerOf(context, request, signal, isFirst),
     isKnown,
@@ -81,10 +83,38 @@ export async function openPage(
   return context.archives && mayUnpack(request) ? context.archives.run(find, signal) : find()
 }
 
+/** Which parts of a file the request will need. */
+function prefetchOf(request: ViewRequest): Prefetch {
+  const { lines, size } = request.fit
+  const { selection, each } = request
+  // Counting lines begins with 64 KiB before the last newline.
+  const wanted =
+    lines === null ? (each ? size + ONE_MORE : size) : Math.max(64 * 1024 + 1, Math.min(size, lines * 512))
+  const isTail = selection.until === null && !selection.isSearch
+  return {
+    tail: isTail ? Math.min(Math.max(wanted, SAMPLE), LARGEST_TAIL) : SAMPLE,
+    head: selection.isAll && !request.records ? 0 : SAMPLE,
+  }
+}
+
+/** The most that is read of a file's end while opening it. */
+const LARGEST_TAIL = 256 * 1024
+
+/** Whether the request may involve compressed files. */
+function mayUnpack({ file, rotated, cursor, charset }: LogRequest): boolean {
+  if (charset !== undefined && charset !== 'marked') return true
+  return rotated || soundsCompressed(file) || (cursor !== null && soundsCompressed(cursor.place.name))
+}
+
+/** Whether the newest records that match are wanted: all of the log, up to its end, is then searched. */
+function searchesBack({ cursor, first, selection }: ViewRequest): boolean {
+  return cursor === null && !first && selection.isSearch
+}
+
 /** A page of a log that was just opened; `WIDER` if what is open of a joined log may lack some of it. */
 async function firstPage(session: Session, request: ViewRequest): Promise<LogPage | typeof WIDER> {
   const { view, isLacking } = await pageIn(session, request)
-  if (!isLacking) return { view, session: session.log.isWhole ? session : null }
+  if (!isLacking) return { view, session: session.cut ? null : session }
   if (session.budget.isSpent) return { view: await withBudgetNote(view), session: null }
   view.memory?.release()
   return WIDER
@@ -92,13 +122,20 @@ async function firstPage(session: Session, request: ViewRequest): Promise<LogPag
 
 /** A page of an open log, and whether what is open may lack some of it. */
 async function pageIn(session: Session, request: ViewRequest) {
-  const { opener, context, log } = session
+  const { opener, context } = session
   const view = await select(session, request)
+  const { series, from, to } = view
   try {
-    const finished = await log.finish(view)
+    // Bytes that are read while they are sent must be known to exist before sending begins.
+    if (view.pieces === null) await series.ensure(from, to)
+    const finished = session.cut?.finish(view) ?? view
+    if (series.hasGapIn(from, to) && !finished.notes.includes('gap')) finished.notes.push('gap')
     // A search that was cut short relies on no size.
-    if (opener.trustDeclaredSize && !finished.notes.includes('scan-budget')) await view.series.verifySizes()
-    const isLacking = view.isLacking || (await lacksPage(request, log.open, finished, context.zone))
+    if (opener.trustDeclaredSize && !finished.notes.includes('scan-budget')) await series.verifySizes()
+    const { open } = session
+    const isLacking =
+      view.isLacking ||
+      (open.beyond !== undefined && (await lacksPage(request, open, finished, context.zone)))
     return { view: finished, isLacking }
   } catch (error) {
     view.memory?.release()

@@ -9,7 +9,6 @@ import { decodeCursor } from '../../log/text/cursor.ts'
 import type { ViewContext } from '../../log/view/context.ts'
 import type { ViewRequest } from '../../log/view/request.ts'
 import { idOf } from '../../observe/request-id.ts'
-import { checkContext } from './context.ts'
 import { instantOf, unexpected } from './meaning.ts'
 import type { Query } from './read.ts'
 import { defaultSize } from './tail-table.ts'
@@ -63,6 +62,20 @@ export async function readViewRequest(
     context: query.context,
   }
   return { asked, clock: since?.clock === true || until?.clock === true }
+}
+
+/** Answers that cannot have the records around matches. */
+const WITHOUT_CONTEXT = ['follow', 'download', 'lane'] as const
+
+function checkContext(query: Query, isSearch: boolean): void {
+  if (query.context === undefined) return
+  const other = WITHOUT_CONTEXT.find((name) => query[name])
+  if (other) throw bad('context', `was given together with ${other}; leave one of the two out`)
+  if (!isSearch)
+    throw bad(
+      'context',
+      'was given without a filter; add one of level, q, regex, not, notregex, where and pattern, or leave it out',
+    )
 }
 
 /** How the text of a log is written. A follow reads what is appended, as it is stored. */
