@@ -3,9 +3,9 @@ import { Budget } from '../../limits/budget.ts'
 import type { Clock } from '../../limits/clock.ts'
 import type { Change } from '../follow/change.ts'
 import type { ArchiveLimits } from '../text/archive.ts'
-import { type Cursor, fingerprint, PRINT_READ } from '../text/cursor.ts'
+import { type Cursor, fingerprint } from '../text/cursor.ts'
 import type { Opener } from '../text/open.ts'
-import type { Text } from '../text/text.ts'
+import { type TextEnd, textEnd } from '../text/text.ts'
 import type { JoinedLog } from './log.ts'
 import { fetchMembers, memberText } from './member.ts'
 
@@ -27,9 +27,9 @@ export class JoinTracker {
   /** Members that were sent, as far back as late ones are looked for. */
   #recent: Member[]
   /** The newest of them, its size, and its last bytes. */
-  #last: Sent
+  #last: TextEnd
 
-  private constructor(log: JoinedLog, opener: Opener, recent: Member[], last: Sent) {
+  private constructor(log: JoinedLog, opener: Opener, recent: Member[], last: TextEnd) {
     this.#log = log
     this.#opener = opener
     this.#recent = recent
@@ -44,7 +44,7 @@ export class JoinTracker {
     const { members } = await log.find({ bytes: MAX_RECENT_BYTES, since: newest.time - LATE_MILLIS })
     const recent = members.length > 0 ? members.slice(-MAX_RECENT) : [newest]
     const opener = { files: log.files, limits, budget: new Budget({ clock }) }
-    return new JoinTracker(log, opener, recent, await endOf(memberText(opener, recent.at(-1)!.entry)))
+    return new JoinTracker(log, opener, recent, await textEnd(memberText(opener, recent.at(-1)!.entry)))
   }
 
   /** The current place: everything before was sent. */
@@ -72,7 +72,7 @@ export class JoinTracker {
     let total = 0
     for (const { member, text } of fresh) {
       if (total >= MAX_POLLED) return true
-      const sent = await endOf(text)
+      const sent = await textEnd(text)
       const { size } = sent
       const bytes = size > 0 ? await text.read(0, size) : new Uint8Array(0)
       const isLate = this.#remember(member)
@@ -99,12 +99,4 @@ export class JoinTracker {
     recent.splice(0, Math.max(first, recent.length - MAX_RECENT))
     return isLate
   }
-}
-
-/** A text, its size, and its last bytes. */
-type Sent = Awaited<ReturnType<typeof endOf>>
-
-async function endOf(text: Text) {
-  const size = await text.size()
-  return { text, size, seen: (await text.read(Math.max(0, size - PRINT_READ), size)).slice() }
 }

@@ -1,5 +1,5 @@
 import { StoreError } from '../../store/store.ts'
-import { LogError } from '../error.ts'
+import { isGone } from '../text/open.ts'
 import { type LanePlace, type LaneState, laneKey, type MergedCursor, nodeKey, ordered } from './cursor.ts'
 import type { MergeLane } from './lane.ts'
 import { GoneError, type Missing, type Source } from './source.ts'
@@ -114,10 +114,6 @@ export function missingIn(page: PageOutcome): Missing[] {
   // A log of a node that could not be listed may still be there.
   const gone = page.request.unlisted?.length ? [] : unknownIn(page)
   return [...failed, ...gone.map(([key, { name = '' }]) => ({ name, error: new GoneError(key) }))]
-}
-
-export function isGone(error: unknown): boolean {
-  return error instanceof LogError && error.code === 'cursor-gone'
 }
 
 /** The moments that the cursors of both sides stand for. */

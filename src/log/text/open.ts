@@ -115,6 +115,11 @@ export async function openText(opener: Opener, entry: Entry): Promise<Text> {
   return new PlainText(files, entry, budget)
 }
 
+/** Whether a problem says that a place was not found. */
+export function isGone(error: unknown): boolean {
+  return error instanceof LogError && error.code === 'cursor-gone'
+}
+
 export function gone(): LogError {
   return new LogError(
     'cursor-gone',

@@ -70,6 +70,14 @@ export interface TimeSpan {
   latest: number
 }
 
+/** A text, its size, and its last bytes, which prove a place at its end. */
+export type TextEnd = Awaited<ReturnType<typeof textEnd>>
+
+export async function textEnd(text: Text) {
+  const size = await text.size()
+  return { text, size, seen: (await text.read(Math.max(0, size - PRINT_READ), size)).slice() }
+}
+
 /** Whether a text has the place of a cursor, and before it the bytes of its fingerprint. */
 export async function holds(text: Text, { offset, print }: Pick<Cursor, 'offset' | 'print'>) {
   const end = print.offset + print.length

@@ -4,6 +4,7 @@ import { StoreError } from '../../../store/store.ts'
 import { LogError } from '../../error.ts'
 import { eventOf, HELLO, renderBeat } from '../../follow/frame.ts'
 import type { FollowLimits } from '../../follow/hub.ts'
+import { isGone } from '../../text/open.ts'
 import {
   encodeMerged,
   type LanePlace,
@@ -14,7 +15,7 @@ import {
   ordered,
 } from '../cursor.ts'
 import { type MergedPage, type MergedRecord, type MergeRequest, mergePage, worst } from '../merge.ts'
-import { isGone, knownState } from '../places.ts'
+import { knownState } from '../places.ts'
 import { type MergedWriter, Output, writeAll } from '../render.ts'
 import { bySource, GoneError, type Missing, MOST_SOURCES, type Source } from '../source.ts'
 import { FollowedLane, type FollowedLogs, type FollowedStep, HOLD_MS } from './lane.ts'

@@ -5,10 +5,10 @@ import type { FileChange, FollowedPart, Packet } from '../../follow/frame.ts'
 import type { JoinedLog } from '../../joined/log.ts'
 import type { Selection } from '../../selection.ts'
 import type { Cursor } from '../../text/cursor.ts'
+import { isGone } from '../../text/open.ts'
 import type { LanePlace } from '../cursor.ts'
 import type { MergedRecord } from '../merge.ts'
 import { plainPlace } from '../place.ts'
-import { isGone } from '../places.ts'
 import { noTimes, type Source } from '../source.ts'
 
 /** What the lanes of a followed timeline share. */
