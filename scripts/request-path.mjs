@@ -17,7 +17,7 @@ const REQUESTS = {
   'one log': '/api/v1/log/view?file=a.log&level=error&lines=100',
   'three logs': '/api/v1/log/view?file=a.log&file=b.log&file=c.log&level=error&lines=100',
 }
-/** So many requests before the one that counts: everything is loaded, and nothing is done for the first time. */
+/** Requests before the one that counts: then everything is loaded, and nothing is done for the first time. */
 const WARM = 5
 
 const logs = mkdtempSync(join(tmpdir(), 'nodestate-path-'))

@@ -36,7 +36,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Masked texts that the process remembers: so many characters, and no more than this part of the memory for answers. */
+/** Characters of masked texts that the process remembers, and the largest part of the memory for answers. */
 const REMEMBERED = 16 * 1024 * 1024
 const PART_REMEMBERED = 8
 

@@ -41,7 +41,7 @@ export interface LogFiles {
   readonly isNear?: boolean | undefined
   /** The log files, at most `mostListed`. Callers share one listing, which ends early when all of them have left. */
   list(signal?: AbortSignal): Promise<Listing>
-  /** Some of the log files whose names come after `after`, in order: at most so many, and those that are listed in time. */
+  /** The first log files whose names come after `after`, in order: at most `most`, as far as they are listed in time. */
   part(after: string, most: number, signal?: AbortSignal): Promise<Part>
   /** All log files whose names come after `after`, in order: however many there are, they take little memory. */
   each(after: string, signal?: AbortSignal): AsyncIterable<Entry>

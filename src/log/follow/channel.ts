@@ -27,7 +27,7 @@ interface Batch {
 }
 
 /** How many batches are kept for followers that lag a little. Later ones read the log themselves. */
-const KEPT = 64
+const KEPT_BATCHES = 64
 const KEPT_BYTES = 1024 * 1024
 /** A line that does not end is sent in pieces of this size. */
 const MAX_PENDING = 16 * 1024 * 1024
@@ -261,7 +261,7 @@ export class Channel {
 
   /** Forgets batches beyond what is kept. */
   #trim(): void {
-    while (this.#batches.length > KEPT || (this.#size > KEPT_BYTES && this.#batches.length > 1)) {
+    while (this.#batches.length > KEPT_BATCHES || (this.#size > KEPT_BYTES && this.#batches.length > 1)) {
       this.#size -= packetSize(this.#batches.shift()!.packet)
       this.#first++
     }

@@ -7,6 +7,7 @@ import { openLog } from '../open.ts'
 import { isRotatedName } from '../rotated/names.ts'
 import { noMemory } from '../search/sink.ts'
 import { type Cursor, NO_PRINT } from '../text/cursor.ts'
+import { isGone } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import type { View } from '../view/answer.ts'
 import { budgetOf, type ViewContext } from '../view/context.ts'
@@ -54,7 +55,7 @@ interface UnsentTail {
 }
 
 /** How many records of a tail are rendered at a time. */
-const RENDERED = 500
+const RENDERED_RECORDS = 500
 
 /**
  * One client. It gets the tail (or what it missed since its last connection), then the batches of its channel. A client
@@ -212,8 +213,11 @@ export class Follower {
   async #render({ series, ends, format }: View, pieces: readonly Uint8Array[]): Promise<void> {
     const { context, frame } = this.#request
     this.#memory = context.memory?.lease(0) ?? null
-    for (let i = 0; i < pieces.length; i += RENDERED) {
-      const some = { pieces: pieces.slice(i, i + RENDERED), ends: ends.slice(i, i + RENDERED) }
+    for (let i = 0; i < pieces.length; i += RENDERED_RECORDS) {
+      const some = {
+        pieces: pieces.slice(i, i + RENDERED_RECORDS),
+        ends: ends.slice(i, i + RENDERED_RECORDS),
+      }
       const { zone } = context
       const packet = recordsPacket(await withCursors(series, some), frame, { format, zone }, this.#given)
       if (this.#memory?.grow(packetSize(packet)) === false) {
@@ -372,10 +376,6 @@ export class Follower {
 /** Whether everything is sent as it is in the file. */
 function isRaw({ frame, view }: FollowRequest): boolean {
   return !frame.events && !frame.json && !frame.parts && view.selection.isAll
-}
-
-function isGone(error: unknown): boolean {
-  return error instanceof LogError && error.code === 'cursor-gone'
 }
 
 /** Whether a place is the start of whatever is there. */

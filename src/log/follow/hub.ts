@@ -31,7 +31,7 @@ export interface Subscription {
 }
 
 /** A hub without followers is kept for a moment, because clients reconnect. */
-const LINGER = 2000
+const LINGER_MS = 2000
 /** After a rotation the new file is looked for at short intervals, for ten seconds: it may stay empty for a day. */
 const SHORT_LOOK_MS = 200
 const SHORT_LOOKS = 50
@@ -259,7 +259,7 @@ export class Hub {
 
   #closeLater(): void {
     this.#linger?.()
-    this.#linger = this.#clock.after(LINGER, () => {
+    this.#linger = this.#clock.after(LINGER_MS, () => {
       this.#linger = null
       if (this.#channels.size === 0 && this.#joining === 0) this.#close()
     })

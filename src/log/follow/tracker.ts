@@ -21,8 +21,8 @@ import { isMoving } from './moving.ts'
 
 const LF = 10
 /** Bytes per read, and per poll. */
-const BATCH = 1024 * 1024
-const MAX_POLLED = 4 * BATCH
+const READ_BYTES = 1024 * 1024
+const MAX_POLLED = 4 * READ_BYTES
 
 /** The pause between two checks for a newer file if the store has no mark: a list may be a request to a bucket. */
 const LOOK_MS = 2000
@@ -178,12 +178,12 @@ export class Tracker {
     const back = this.#seen.length
     try {
       if (this.#archive) {
-        const to = Math.min(await this.#archive.size(), this.#offset + BATCH)
+        const to = Math.min(await this.#archive.size(), this.#offset + READ_BYTES)
         return to <= this.#offset ? 'end' : this.#move(await this.#archive.read(this.#offset, to))
       }
       const got = await this.#files.read(
         this.#name,
-        { offset: this.#offset - back, length: back + BATCH },
+        { offset: this.#offset - back, length: back + READ_BYTES },
         { ifNoneMatch: this.#etag },
       )
       const bytes = await collect(got)
@@ -359,7 +359,7 @@ export class Tracker {
    */
   async #start(entry: Entry, family: Family): Promise<Uint8Array> {
     const text = await openText(this.#opener, entry)
-    const bytes = await text.read(0, Math.min(await text.size(), BATCH))
+    const bytes = await text.read(0, Math.min(await text.size(), READ_BYTES))
     if (bytes.length > 0 && bytes.length < PRINT && !bytes.includes(LF))
       throw new StoreError('changed', `"${entry.key}" has only the beginning of a line`)
     this.#enter(entry, text, family)

@@ -16,7 +16,7 @@ import { type CountedRange, countRecords } from './count.ts'
 import { estimate, estimateMembers } from './estimate.ts'
 
 /** How much of a file's head and tail is read for its first and last time. */
-const EDGE = 64 * 1024
+const EDGE_BYTES = 64 * 1024
 
 /** From the first record to after the last, in ms. */
 export interface Range {
@@ -79,7 +79,7 @@ export function openingOf(
     request: { ...request, cursor: null },
     reach: () => periodReach(request.selection),
     openerOf: () => ({ ...context, budget: budgetOf(context, signal) }),
-    prefetch: { head: EDGE, tail: EDGE },
+    prefetch: { head: EDGE_BYTES, tail: EDGE_BYTES },
   }
 }
 
@@ -186,7 +186,7 @@ async function rangeWithin(session: Session, selection: Selection, first: number
 async function firstTimeOfLog(log: Timed): Promise<number | null> {
   const { series, format, zone, parallel = 1 } = log
   for (const part of series.parts) {
-    const head = await part.head(EDGE)
+    const head = await part.head(EDGE_BYTES)
     const time = firstTime(format, zone, head)
     if (!Number.isNaN(time)) return time
     const behind = part.compressed || head.length === 0 ? null : await firstTimeOf(part, { ...log, parallel })
@@ -196,7 +196,7 @@ async function firstTimeOfLog(log: Timed): Promise<number | null> {
 }
 
 async function lastTimeOfLog({ series, format, zone }: Timed): Promise<number | null> {
-  for (let length = EDGE; ; length *= 8) {
+  for (let length = EDGE_BYTES; ; length *= 8) {
     const from = await series.addresses.floor(series.end - length)
     const bytes = await series.read(from, series.end)
     const time = lastTime(format, zone, bytes)

@@ -12,11 +12,11 @@ const MAX_ATTEMPTS = 6
 /** Around a period: a key has the time when its object was begun or ended, mostly within a quarter of an hour. */
 export const MARGIN = 30 * 60_000
 /** Of the members in that margin, only those this close to the period are opened at first. */
-const NEAR = 2 * 60_000
+const NEAR_MS = 2 * 60_000
 /** Stored bytes that the first attempt of a search covers. */
-const SEARCH = 64 * 1024 * 1024
-const LEAST = 256 * 1024
-const HEAD = 64 * 1024
+const SEARCH_BYTES = 64 * 1024 * 1024
+const LEAST_BYTES = 256 * 1024
+const HEAD_BYTES = 64 * 1024
 /** Estimated bytes per line, and the minimum first read. */
 const PER_LINE = 512
 const FIRST_READ = 64 * 1024
@@ -68,7 +68,8 @@ export function pageReach(request: PageRequest): Reach {
   const ofLines = fit.lines === null ? fit.size : Math.max(FIRST_READ, fit.lines * PER_LINE)
   const wanted = Math.min(fit.size, ofLines)
   // Text is never much shorter than the objects that hold it.
-  const bytes = isSearch || since !== null ? Math.max(WIDER * wanted, SEARCH) : Math.max(2 * wanted, LEAST)
+  const bytes =
+    isSearch || since !== null ? Math.max(WIDER * wanted, SEARCH_BYTES) : Math.max(2 * wanted, LEAST_BYTES)
   const isForward = readsForward(request)
   return { wanted: isSearch ? 0 : wanted, bytes, period: { since, until }, attempt: 1, isForward }
 }
@@ -85,7 +86,7 @@ export function widerReach(reach: Reach, { beyond }: OpenLog): Reach {
 export function keyTimes({ period: { since, until }, attempt }: Reach) {
   const widening = WIDER ** (attempt - 1)
   const margin = MARGIN * widening
-  const near = NEAR * widening
+  const near = NEAR_MS * widening
   return {
     ...(since !== null && { since: since - margin, nearSince: since - near }),
     ...(until !== null && { until: until + margin, nearUntil: until + near }),
@@ -115,7 +116,7 @@ export async function lacksPeriod(period: RequestPeriod, log: OpenLog, format: L
   const { series, beyond } = log
   if (beyond?.isSkewed) return true
   if (period.until !== null && beyond?.newer) {
-    const last = firstTime(format, zone, await series.parts.at(-1)!.head(HEAD))
+    const last = firstTime(format, zone, await series.parts.at(-1)!.head(HEAD_BYTES))
     if (!(last >= period.until)) return true
   }
   return lacksBeginning(period, log, format, zone)
@@ -128,5 +129,5 @@ async function lacksBeginning(
   zone: Zone,
 ): Promise<boolean> {
   if (since === null || !beyond?.older || !format.timed) return false
-  return !(firstTime(format, zone, await series.parts[0]!.head(HEAD)) < since)
+  return !(firstTime(format, zone, await series.parts[0]!.head(HEAD_BYTES)) < since)
 }

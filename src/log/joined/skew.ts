@@ -8,7 +8,7 @@ import type { JoinedLog } from './log.ts'
 import { memberText } from './member.ts'
 import { MARGIN } from './reach.ts'
 
-const HEAD = 16 * 1024
+const HEAD_BYTES = 16 * 1024
 
 /**
  * Whether records are not from about the time in the keys of their objects, because the clock of the log was wrong: then
@@ -36,7 +36,7 @@ export async function isSkewed(opener: Opener, log: JoinedLog, open: readonly Te
 async function isFarFromKey(text: Text, zone: Zone): Promise<boolean> {
   const period = keyPeriod(text.name)
   if (!period) return false
-  const head = await text.head(HEAD)
+  const head = await text.head(HEAD_BYTES)
   const time = firstTime(detectFormat(head, undefined, { reference: text.entry.modified }), zone, head)
   return time < period.from - MARGIN || time > period.to + MARGIN
 }

@@ -51,7 +51,7 @@ const SMALLEST_STRETCH = 32 * KIB
 /** How much further a search goes at most, as a part of what was searched: a few matches say little about the next. */
 const FURTHER = 0.5
 const FURTHER_AFTER_SOME = 2
-const SOME = 16
+const SOME_FOUND = 16
 /** On a disk, each step costs more than a few bytes too many: 384 MB without a match take half the time. */
 const FIRST_NEAR = 512 * KIB
 const FURTHER_NEAR = 7
@@ -145,7 +145,7 @@ export class Ahead {
     if (lane.distance === 0) return isNear ? FIRST_NEAR : FIRST_STRETCH
     const least = Math.max(SMALLEST_STRETCH, lane.distance / 8)
     const found = this.#options.lanes.reduce((sum, each) => sum + each.found, 0)
-    const further = isNear ? FURTHER_NEAR : found >= SOME ? FURTHER_AFTER_SOME : FURTHER
+    const further = isNear ? FURTHER_NEAR : found >= SOME_FOUND ? FURTHER_AFTER_SOME : FURTHER
     const most = Math.max(SMALLEST_STRETCH, further * lane.distance)
     const passed = Math.abs(lane.bound - lane.start)
     const needed = (this.#distance(lane, target) / passed) * lane.distance

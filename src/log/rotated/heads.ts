@@ -10,7 +10,7 @@ import type { Head } from './family.ts'
 import { parseDashed } from './names.ts'
 
 /** How much of a file is read: enough that two files which begin alike are copies. */
-const HEAD = 4096
+const HEAD_BYTES = 4096
 /** How much is read for the time of the last record, where that is needed. */
 const TAIL = 16 * 1024
 const REMEMBERED = 4096
@@ -25,7 +25,7 @@ export class Heads {
   }
 
   async read(text: Text): Promise<void> {
-    const { time, print } = headOf(await text.head(HEAD), text.entry)
+    const { time, print } = headOf(await text.head(HEAD_BYTES), text.entry)
     const { key, size } = text.entry
     if (text.compressed) return this.#remember(text, { time, print })
     this.#remember(text, { time, print, length: size })

@@ -19,7 +19,7 @@ export interface Ending {
 export interface Consumer {
   /** Takes the next part. Where it has enough, the walk ends; null to go on. */
   take(part: WalkPart): Promise<Ending | null>
-  /** How many more bytes are likely to be needed after so many. @default all */
+  /** How many bytes are likely to be needed after the first `distance` of them. @default all */
   reach?(distance: number): number
   /** Takes the parts of an archive that a walk back meets and has to read from its start. @default it does so itself */
   fromStart?(): PassConsumer

@@ -55,7 +55,7 @@ export async function timeBefore(
 }
 
 /** How far to search for the first record start before it takes a walk. */
-const HEAD = 64 * 1024
+const HEAD_BYTES = 64 * 1024
 
 /**
  * Where the most recent records of [lo, hi) that fit start, when all of them are wanted: what a walk would find, without
@@ -71,7 +71,7 @@ export async function wholeBack(
   if (hi < series.end && (await recordBefore(series, hi, series.end, format)) !== hi) return null
   const from = await series.addresses.floor(Math.max(lo, hi - size))
   if (from <= lo || series.addresses.isStart(from)) return { from, complete: true }
-  const to = Math.min(from + HEAD, hi)
+  const to = Math.min(from + HEAD_BYTES, hi)
   const bytes = await series.read(from - 1, to)
   const start = nextStart(format, bytes, 0, bytes.length)
   // The last line may be cut, and judging it takes all of it.

@@ -22,10 +22,10 @@ const MOST_SMALL = 200
 const LARGEST = 8 * 1024 * 1024
 /** Up to this many archives, all heads are read. */
 const FEW = 8
-const HEAD = 64 * 1024
+const HEAD_BYTES = 64 * 1024
 const CHUNK = 256 * 1024
 /** What is kept in memory of archives that were read through. */
-const KEPT = 1024 * 1024
+const KEPT_BYTES = 1024 * 1024
 /** Of how many archives the times are known: 200 KB. */
 const REMEMBERED = 2000
 const spansOf = perFiles(() => new BoundedMap<string, TimeSpan>(REMEMBERED))
@@ -150,7 +150,7 @@ class ArchiveHeads {
     const missing = indexes.filter((i) => this.#times[i] === undefined)
     await each(missing, parallel, async (i) => {
       await budget.check()
-      this.#times[i] = firstTime(format, zone, await this.#archives[i]!.head(HEAD))
+      this.#times[i] = firstTime(format, zone, await this.#archives[i]!.head(HEAD_BYTES))
     })
   }
 }
@@ -175,7 +175,7 @@ async function readThrough(archive: Text, options: ProbeOptions): Promise<TimeSp
     spans.read(bytes, 0, end, span)
     rest = bytes.slice(end)
   }
-  if (at > KEPT) await archive.release?.()
+  if (at > KEPT_BYTES) await archive.release?.()
   return span
 }
 

@@ -1,7 +1,7 @@
 import type { TimeSample } from './probes.ts'
 
 /** A crossing, where the border is, is narrowed down to this many bytes before its records are examined. */
-export const NEAR = 256 * 1024
+const NEAR_BYTES = 256 * 1024
 /** A fall is narrowed down to this many. */
 const FALL_NEAR = 16 * 1024
 
@@ -60,7 +60,7 @@ export function openPartsOf(gap: Gap, size: number): (readonly [from: number, to
   const [from, to] = rangeOf(gap, size)
   const { blank, isFall } = gap
   const parts = blank ? [[from, blank.from] as const, [blank.to, to] as const] : [[from, to] as const]
-  return parts.filter(([from, to]) => to - from > (isFall ? FALL_NEAR : NEAR))
+  return parts.filter(([from, to]) => to - from > (isFall ? FALL_NEAR : NEAR_BYTES))
 }
 
 /** Where to probe next in a gap: around the place that interpolation suggests, or evenly. */
@@ -80,8 +80,8 @@ export function placesIn(
   const places: number[] = []
   const guess = from + width * share
   const sides = Math.ceil(count / 2)
-  const ratio = (width / NEAR) ** (1 / sides)
-  for (let i = 0, distance = NEAR / 2; i < sides; i++, distance *= ratio)
+  const ratio = (width / NEAR_BYTES) ** (1 / sides)
+  for (let i = 0, distance = NEAR_BYTES / 2; i < sides; i++, distance *= ratio)
     places.push(guess - distance, guess + distance)
   return places.map(Math.floor).filter((at) => at > from && at < to)
 }

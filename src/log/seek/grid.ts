@@ -8,7 +8,7 @@ import { MAX_PROBE, PROBE, type ProbeOptions, probe, stretchOf, type TimeSample 
 
 /** The distance between two samples. It is doubled until there are few enough of them. */
 const STEP = 512 * 1024
-const MOST = 4096
+const MOST_SAMPLES = 4096
 /** Elsewhere than on a disk. They are read while the border is searched for, and take no longer than that. */
 const REMOTE_MOST = 256
 const REMOTE_AT_ONCE = 64
@@ -16,9 +16,9 @@ const REMOTE_AT_ONCE = 64
 const LEAST_PARALLEL = 16
 /** How many files are remembered for a node, and how many samples of all of them: at most 3 MB. */
 const MAX_FILES = 64
-const MAX_SAMPLES = 8 * MOST
+const MAX_SAMPLES = 8 * MOST_SAMPLES
 /** Reads that wait for the disk together. */
-const AT_ONCE = 8
+const READS_AT_ONCE = 8
 
 interface Grid {
   print: Print
@@ -41,12 +41,12 @@ export async function gridOf(
   const { isNear } = options.files
   if (!isNear && options.parallel < LEAST_PARALLEL) return null
   const size = parts.reduce((sum, { entry }) => sum + entry.size, 0)
-  const most = isNear ? MOST : REMOTE_MOST
+  const most = isNear ? MOST_SAMPLES : REMOTE_MOST
   const step = STEP * 2 ** Math.max(0, Math.ceil(Math.log2(size / STEP / most)))
   if ((size / step) * PROBE > options.budget.bytesLeft / 4) return null
   const grids = new Map<Text, Grid>()
   const isComplete = await each(parts, isNear ? 1 : REMOTE_AT_ONCE, async (part) => {
-    const atOnce = isNear ? AT_ONCE : Math.ceil(REMOTE_AT_ONCE / parts.length)
+    const atOnce = isNear ? READS_AT_ONCE : Math.ceil(REMOTE_AT_ONCE / parts.length)
     const grid = await sampleOnce(part, { step, atOnce }, options)
     if (grid === 'spent') return false
     grids.set(part, grid)

@@ -13,10 +13,10 @@ export interface TimedPiece extends TimeSpan {
 /** A piece begins at the first record with a time after this many bytes. */
 export const PIECE = 512 * 1024
 /** What is read at a time. Over a network, fewer and larger reads are quicker. */
-const BATCH = 1024 * 1024
-const REMOTE_BATCH = 4 * BATCH
+const BATCH_BYTES = 1024 * 1024
+const REMOTE_BATCH = 4 * BATCH_BYTES
 /** Text without a record with a time is held up to this size, and so is a line. */
-const MAX_HELD = 4 * BATCH
+const MAX_HELD = 4 * BATCH_BYTES
 
 /** Reads the times of [from, size) of a text, where a record or the text begins; `spent` if the budget ran out. */
 export async function piecesOf(
@@ -24,7 +24,7 @@ export async function piecesOf(
   options: ProbeOptions,
   from: number,
 ): Promise<TimedPiece[] | 'spent'> {
-  const batch = Math.min(text.size - from, options.parallel > 1 ? REMOTE_BATCH : BATCH)
+  const batch = Math.min(text.size - from, options.parallel > 1 ? REMOTE_BATCH : BATCH_BYTES)
   const pass = new Pass(options, from, batch)
   try {
     for (let at = from; at < text.size; at += batch) {
@@ -150,7 +150,7 @@ function pieceAt(start: number): TimedPiece {
 }
 
 /** A piece up to this size is examined. The records of a longer one, with a trace or a line of megabytes, are searched. */
-const MAX_EXAMINED = 16 * BATCH
+const MAX_EXAMINED = 16 * BATCH_BYTES
 
 /** Finds an instant in a text of which the times of all pieces are known; `spent` if the budget ran out. */
 export async function borderAmong(

@@ -6,7 +6,7 @@ import type { ProbeOptions } from './probes.ts'
 
 /** How much of the end of a file must be the same after it has grown. */
 const PRINT = 4096
-const HEAD = 16 * 1024
+const HEAD_BYTES = 16 * 1024
 
 /** What shows that the times that are known of a file are still right. */
 export interface Print {
@@ -29,7 +29,7 @@ interface FirstRecord {
 
 export async function printOf(part: Text, options: ProbeOptions, known: Print | null): Promise<Print> {
   const { etag, size } = part.entry
-  const first = known?.first ?? firstRecord(await part.head(HEAD), options)
+  const first = known?.first ?? firstRecord(await part.head(HEAD_BYTES), options)
   const end = await part.read(Math.max(0, size - PRINT), size)
   const hash = hashBytes(end, 0, end.length)
   return { etag, size, first, hash, isWhole: end.at(-1) === 10, zone: options.zone }

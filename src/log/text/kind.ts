@@ -18,7 +18,7 @@ const REMEMBERED = 1000
 /** How many of the bytes read are checked: a few hundred bytes of an archive are never UTF-8. */
 const SAMPLE = 256
 /** Fewer bytes than this are not a signature yet. */
-const LEAST = 4
+const LEAST_BYTES = 4
 const kindsOf = perFiles(() => new BoundedMap<string, Kind>(REMEMBERED))
 
 /** What a file is. Its first bytes are read only if its name suggests an archive, or if its text looks odd later. */
@@ -62,7 +62,7 @@ async function readKind(files: LogFiles, entry: Entry, signal: AbortSignal | und
     throw replaced(entry.key)
   const named = compressionByName(entry.key)
   // An archive that is still being written: only its name can decide.
-  if (head.length < LEAST && (named === 'gzip' || named === 'zstd')) return named
+  if (head.length < LEAST_BYTES && (named === 'gzip' || named === 'zstd')) return named
   const kind = compressionOf(head) ?? 'plain'
   known.set(version, kind)
   return kind

@@ -6,7 +6,7 @@ import { type Cursor, NO_PRINT, PRINT_READ } from './cursor.ts'
 import type { Text, TextRead } from './text.ts'
 
 /** How many archives keep text at a time: a read may cross from one into the next. */
-const WARM = 2
+const WARM_ARCHIVES = 2
 
 /** Several texts that are read as one log, oldest first. */
 export class Series {
@@ -141,6 +141,6 @@ export class Series {
     const at = this.#warm.indexOf(part)
     if (at >= 0) this.#warm.splice(at, 1)
     this.#warm.unshift(part)
-    if (this.#warm.length > WARM) await this.#warm.pop()!.release?.()
+    if (this.#warm.length > WARM_ARCHIVES) await this.#warm.pop()!.release?.()
   }
 }

@@ -25,7 +25,7 @@ export type Detailer = (entries: readonly Entry[], signal?: AbortSignal) => Prom
 
 type FileTimes = Pick<LogFileDetail, 'first' | 'last' | 'binary'>
 
-const HEAD = 16 * 1024
+const HEAD_BYTES = 16 * 1024
 /** How much of a head is examined for what is not text. */
 const SAMPLE = 4096
 const TAIL = 64 * 1024
@@ -156,13 +156,13 @@ async function plainEnds(text: Text): Promise<Ends> {
     const all = await text.head(TAIL)
     return { head: all, tail: all }
   }
-  const [head, tail] = await Promise.all([text.head(HEAD), text.read(size - TAIL, size)])
+  const [head, tail] = await Promise.all([text.head(HEAD_BYTES), text.read(size - TAIL, size)])
   return { head, tail }
 }
 
 async function archiveEnds(text: Text): Promise<Ends> {
   try {
-    const head = await text.head(HEAD)
+    const head = await text.head(HEAD_BYTES)
     const tail = text.entry.size <= SMALL_ARCHIVE ? await archiveTail(text) : null
     return { head, tail }
   } finally {

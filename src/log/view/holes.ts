@@ -6,7 +6,7 @@ import type { Text } from '../text/text.ts'
 import type { HoleNote, Note, View } from './answer.ts'
 
 /** How many holes one answer looks past. */
-const MOST = 16
+const MOST_HOLES = 16
 
 /**
  * A log of which bytes may be missing. A hole ends an answer like the start of a log: what is newer is returned with a
@@ -46,7 +46,7 @@ export class CutLog {
     const { series } = this.open
     const index = series.parts.findLastIndex(({ name }) => name === key)
     const part = series.parts[index]
-    if (!part || this.#holes++ >= MOST) throw error
+    if (!part || this.#holes++ >= MOST_HOLES) throw error
     const base = (await series.addresses.base(index)) - (part.begin ?? 0)
     const from = base + missing.from
     const to = base + missing.to

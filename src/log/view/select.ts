@@ -146,7 +146,7 @@ async function allRecords(plan: ViewPlan): Promise<View | null> {
 }
 
 /** Up to this size, a page of all records is read without waiting for a slot. */
-const CHEAP = 1024 * 1024
+const CHEAP_BYTES = 1024 * 1024
 
 /** The records that the filters want. */
 async function search(plan: ViewPlan): Promise<View> {
@@ -156,7 +156,7 @@ async function search(plan: ViewPlan): Promise<View> {
   const page = pageOf(plan, range)
   const run = () => (request.context === undefined ? findPage(range, page) : contextPage(plan, range, page))
   // A page of all records costs no more than a tail, so it needs no search slot: 2,000 followers may join at once.
-  const isCheap = plan.all && page.fit.size <= CHEAP
+  const isCheap = plan.all && page.fit.size <= CHEAP_BYTES
   const found = isCheap ? await run() : await runInSlot(context.scans, budget, run)
   if (found.cut || series.isCut) notes.push('scan-budget')
   else if (found.isShort || (!found.complete && request.fit.size > context.limits.answerBytes))

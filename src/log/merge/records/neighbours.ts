@@ -21,9 +21,9 @@ export interface Searched {
 }
 
 /** How many records are collected at either end of a search: the one in their middle can be placed. */
-const EDGE = 2 * NEIGHBOUR_RECORDS + 1
+const EDGE_RECORDS = 2 * NEIGHBOUR_RECORDS + 1
 /** How many collected records may be superfluous before they are dropped. */
-const SPARE = 4096
+const SPARE_RECORDS = 4096
 
 /** The records of a page and others, oldest first. */
 export function searchedIn(
@@ -55,7 +55,7 @@ export class Neighbours implements Witness {
   /** The records that were searched last, unless they are among those. */
   #last: Searched[] = []
   /** How many of the next records are collected in any case. */
-  #owed = EDGE
+  #owed = EDGE_RECORDS
   /** Where the searched part ends. */
   #at = Number.NaN
 
@@ -95,9 +95,9 @@ export class Neighbours implements Witness {
   }
 
   forget(before: number): void {
-    if (this.#found.length < SPARE) return
+    if (this.#found.length < SPARE_RECORDS) return
     const first = this.#found.findIndex(({ end }) => end > before)
-    this.#found = this.#found.slice(Math.max(0, first - EDGE))
+    this.#found = this.#found.slice(Math.max(0, first - EDGE_RECORDS))
   }
 
   fromStart(): Neighbours {
@@ -113,7 +113,7 @@ export class Neighbours implements Witness {
   #breakOff(): void {
     this.#found.push(...this.#last)
     this.#last = []
-    this.#owed = EDGE
+    this.#owed = EDGE_RECORDS
   }
 
   #match(): void {
@@ -132,8 +132,8 @@ export class Neighbours implements Witness {
     const passed = near.at(-1)
     if (passed && this.#forward) rest.from = passed.end - base
     else if (passed) rest.to = passed.start - base
-    const far = this.#forward ? this.#final(rest, EDGE) : this.#first(rest, EDGE)
-    this.#last = [...this.#last, ...far.reverse()].slice(-EDGE)
+    const far = this.#forward ? this.#final(rest, EDGE_RECORDS) : this.#first(rest, EDGE_RECORDS)
+    this.#last = [...this.#last, ...far.reverse()].slice(-EDGE_RECORDS)
   }
 
   /** The first records of a chunk. */

@@ -23,7 +23,7 @@ export interface AroundOptions {
 }
 
 /** A record further from a match than this many bytes is no context: it would have to be looked for in gigabytes. */
-const REACH = 1024 * 1024
+const REACH_BYTES = 1024 * 1024
 /** How much beyond a part is read at first. */
 const FIRST_LOOK = 64 * 1024
 
@@ -99,13 +99,13 @@ export class Around implements Surroundings {
     const rows = new Map<number, { range: RecordSpan; after: number; before: number }>()
     const next = before ? this.#records(chunk, [from, to], count - before.records + 1, 'after') : []
     for (const [i, range] of next.entries()) {
-      if (base + range[0] - before!.at > REACH) break
+      if (base + range[0] - before!.at > REACH_BYTES) break
       rows.set(range[0], { range, after: before!.records + i, before: AHEAD })
     }
     const previous = after ? this.#records(chunk, [from, to], count - after.records + 1, 'before') : []
     const leading: { range: RecordSpan; after: number; before: number }[] = []
     for (const [i, range] of previous.entries()) {
-      if (after!.at - base - range[1] > REACH) break
+      if (after!.at - base - range[1] > REACH_BYTES) break
       const known = rows.get(range[0])
       if (known) known.before = after!.records + i
       else leading.unshift({ range, after: AHEAD, before: after!.records + i })
@@ -216,7 +216,7 @@ export class Around implements Surroundings {
         if (isOpen) this.isLacking = true
         return null
       }
-      if (length > REACH) return null
+      if (length > REACH_BYTES) return null
     }
   }
 

@@ -187,7 +187,7 @@ class ContextPage implements Consumer {
 
 interface RecentLimits {
   size: number
-  /** So many matches are kept: one more than the page may have, where it ends. */
+  /** How many matches are kept: one more than the page may have, because it ends there. */
   matches: number
   memory: Lease | null
   witness: Witness | undefined
