@@ -10,7 +10,6 @@ import {
   changePacket,
   type Frame,
   isEmptyPacket,
-  NO_PACKET,
   type Packet,
   packetOf,
   packetSize,
@@ -54,8 +53,7 @@ export class Channel {
   failure: unknown = null
   /** The number of the last batch of late lines, which a follower that missed it cannot read from its place on. */
   lastLate = -1
-  /** The last heartbeat, and how many there were. */
-  beat: Packet = NO_PACKET
+  /** How many heartbeats there were. */
   beats = 0
   readonly #frame: Frame
   readonly #filter: Filter
@@ -74,6 +72,8 @@ export class Channel {
   /** The last record examined, as far as it was seen, and whether it was sent. */
   #last: { bytes: Uint8Array; given: boolean } | null = null
   #time = Number.NaN
+  /** Rendered once for all followers. */
+  #beat: { place: Cursor; packet: Packet } | null = null
   /** The number of the first batch of the last poll. */
   #polled = 0
 
@@ -165,8 +165,14 @@ export class Channel {
   heartbeat(): void {
     if (!this.#frame.events && !this.#frame.parts) return
     this.beats++
-    this.beat = beatPacket(this.#frame, this.place)
     this.#wake()
+  }
+
+  /** A heartbeat for a follower that has read every batch. It names the place after them, however late it is read. */
+  get beat(): Packet {
+    if (this.#beat?.place !== this.place)
+      this.#beat = { place: this.place, packet: beatPacket(this.#frame, this.place) }
+    return this.#beat.packet
   }
 
   /** Sends the pending records except the last one, or all of them. Returns whether lines are still held back. */

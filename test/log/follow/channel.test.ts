@@ -61,6 +61,18 @@ it('knows the place after a line that came in two halves by the beginning of the
   })
 })
 
+it('has a heartbeat that is read late name the place after everything that was sent meanwhile', () => {
+  const events = { events: true, json: false }
+  const channel = new Channel(place, null, { frame: events, filter, raw: false, clock: systemClock })
+  const idIn = ({ bytes }: { bytes: Uint8Array }) => /^id: (.*)$/m.exec(new TextDecoder().decode(bytes))![1]
+  channel.feed({ kind: 'data', name: 'a.log', id: null, offset: 0, bytes: new TextEncoder().encode('one\n') })
+  channel.heartbeat()
+  const early = idIn(channel.beat)
+  channel.flush()
+  expect(idIn(channel.beat)).toBe(idIn(channel.batch(0)!.packet))
+  expect(idIn(channel.beat)).not.toBe(early)
+})
+
 it('closes a channel that fails, and feeds the others', async () => {
   const store = memoryStore({ 'a.log': 'one\n' })
   const limits = {
