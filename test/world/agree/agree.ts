@@ -77,6 +77,8 @@ async function get(
   if ([200, 206].includes(answer.status) && answer.cut === null) return isGuess ? null : answer
   // A log of which no line was ever complete has no format yet.
   if (/no-time|no-level/.test(answer.text) && isNothing) return null
+  // Archives that take more than a small budget are refused, with the advice to download them.
+  if (service.mayNote?.includes('scan-budget') && answer.text.includes('archive-budget')) return null
   world.break('all readers agree', `${who} got ${answer.status} ${answer.cut ?? answer.text} for ${path}`)
   return null
 }
