@@ -2,6 +2,7 @@ import type { Zone } from '../time.ts'
 import { fits } from './read/json-fit.ts'
 import { withPairs } from './read/pairs.ts'
 import type { Stamp } from './read/stamp.ts'
+import type { HeadGroups } from './read/vocabulary.ts'
 import type { Piece } from './shape.ts'
 
 /**
@@ -78,7 +79,31 @@ export interface LineFormat {
 export type Plan =
   | { by: 'lindb' | 'json' | 'logfmt' | 'postgresql' | 'access' }
   | { by: 'stamp'; stampAt: StampReader }
+  | HeadPlan
   | { by: 'wrapper'; inner: Plan; lineAt: InnerReader }
+
+/** Lines that begin with one pattern, whose groups are fields (rows/row.ts). */
+export interface HeadPlan {
+  by: 'head'
+  head: RegExp
+  /** How many characters of a line the head is in. */
+  within: number
+  /** Whether a line may begin a record: only those whose head fits do. */
+  mayBegin(bytes: Uint8Array, from: number, to: number): boolean
+  /** Whether a line begins a record. */
+  begins(bytes: Uint8Array, from: number, to: number): boolean
+  /** The groups that `time` reads, and the instant; NaN if there is none. */
+  timeGroups: ReadonlySet<string>
+  time(groups: HeadGroups, zone: Zone, line: { bytes: Uint8Array; from: number; to: number }): number
+  /** The level by the word of the head; -1 if there is none. */
+  levelOf(word: string | undefined): number
+  /** The level, if it is elsewhere in the line, whose message begins at `message`. */
+  levelIn?(bytes: Uint8Array, from: number, message: number, to: number): number
+  /** Patterns whose groups are more fields, from the message. */
+  inside?: readonly RegExp[]
+  /** Set if `key=value` in the message is no field. */
+  unpaired?: boolean
+}
 
 /**
  * Finds the line inside a wrapped one; null unless it is whole. `isAfterWhole` if the line before is known to be whole,

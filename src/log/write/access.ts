@@ -8,12 +8,21 @@ const TIME = String.raw`\[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\]`
 const REQUEST = String.raw`"(?:([A-Z]{2,31}) (/[^\s?"\\]*)(?:\?([^\s"\\]*))? (HTTP/\d\.\d)|([^"\\]*))"`
 /** Not what the row's other patterns may read: a duration or an address, where a scheme is no host. */
 const TEXT = String.raw`"(?![\d\s]|[\w.=-]*(?:\[|:(?!/)|(?<=x):))([^"\\]*)(?<!\s)"`
-/** Client, identity, user, time, request, status and size, and perhaps referrer and agent, but nothing else. */
+/** A virtual host, where the row would see one, too. */
+const HOST = String.raw`(?:([^\s["]{1,260}) (?=(?:[\da-fA-F]*[.:][\da-fA-F.:]* \S|\S+ - )))?`
+/** `rt=0.123 uct="0.001"`: numbers by their names. */
+const TIMES = String.raw`(?: [a-z_]{1,40}=(?:"[\d.-]{1,40}"|[\d.-]{1,40}))+`
+/** Client, identity, user, time, request, status and size, and perhaps referrer, agent and times, but nothing else. */
 const LINE = new RegExp(
-  String.raw`^((?=[A-Za-z\d:-])[^\s["]{1,260}) ([^\s["]{1,100}) ([^\s["]{1,200}) ${TIME} ${REQUEST} ([1-9]\d\d) (0|[1-9]\d{0,14}|-)(?: ${TEXT} ${TEXT})?$`,
+  String.raw`^(?=[A-Za-z\d:-])${HOST}([^\s["]{1,260}) ([^\s["]{1,100}) ([^\s["]{1,200}) ${TIME} ${REQUEST} ([1-9]\d\d) (0|[1-9]\d{0,14}|-)(?: ${TEXT} ${TEXT}(${TIMES})?)?$`,
 )
-/** The fields by their groups. */
-const FIELDS = '_ client ident user method path query protocol request status bytes referrer agent'.split(' ')
+/** The fields by their groups, and the group of times. */
+const FIELDS = '_ vhost client ident user method path query protocol request status bytes referrer agent'.split(
+  ' ',
+)
+const TAIL = FIELDS.length
+/** How long a request took, as the row finds it. */
+const DURATION = / (?:rt|request_time)="?(\d+\.\d+)"?/
 const NUMBERS = ['status', 'bytes']
 /** How much of a line is its head. */
 const HEAD_BYTES = 300
@@ -23,7 +32,10 @@ export function writeAccess(record: RecordOut, from: number, limit: number): boo
   const to = record.scan(from, limit)
   const text = to < 0 ? '' : record.text(from, to)
   const found = LINE.exec(text)
-  if (!found || (record.line.equals < to && / (?:rt|request_time)=/.test(text))) return false
+  if (!found) return false
+  const duration = record.line.equals < to ? DURATION.exec(text) : null
+  // It may also be in a text.
+  if (duration && duration.index < text.length - (found[TAIL]?.length ?? 0)) return false
   const request = record.after(text, text.indexOf('"'), from)
   if (request - from > HEAD_BYTES) return false
   const stamp = readNamed(record.bytes, request - TIME_LENGTH, to, record.zone)
@@ -36,8 +48,10 @@ export function writeAccess(record: RecordOut, from: number, limit: number): boo
     // A dash stands for nothing, except behind a question mark.
     if (value === undefined || value === '' || (value === '-' && name !== 'query')) continue
     if (NUMBERS.includes(name)) record.jsonField(name, value)
-    else if (name === 'request' || (name === 'client' && /[:([]/.test(value))) record.group(name, value)
+    else if (name === 'request' || (name === 'client' && /[([]|^[^:]*:[^:]*$/.test(value)))
+      record.group(name, value)
     else record.field(name, value)
   }
+  if (duration) record.group('duration_s', duration[1])
   return record.endWithPairs(request, to)
 }

@@ -112,14 +112,20 @@ interface HeaderPlan {
 
 const NAMED_GROUP = /\(\?<(\w+)>/g
 
+/** A pattern with numbered groups instead of named ones, and their names by number. */
+export function unnamed(source: string): { source: string; names: readonly string[] } {
+  const names = ['', ...[...source.matchAll(NAMED_GROUP)].map(([, name]) => name!)]
+  return { source: source.replace(NAMED_GROUP, '('), names }
+}
+
 function planOf({ before, head, tail, inside = [] }: Program, textBefore: string): HeaderPlan {
   // The tail may overlap with the head, and is searched for in all of the line.
   const source = `${tail ? `(?=[^]*?(?<whole_tail>${tail.source}))` : ''}${head.source.slice(1)}`
-  const names = ['', ...[...source.matchAll(NAMED_GROUP)].map(([, name]) => name!)]
+  const { source: pattern, names } = unnamed(source)
   const numbers = { whole_tail: 0, level: 0, tag: 0, file: 0, line: 0 }
   for (const name in numbers) numbers[name as keyof typeof numbers] = Math.max(0, names.indexOf(name))
   return {
-    pattern: new RegExp(`^${source.replace(NAMED_GROUP, '(')}`),
+    pattern: new RegExp(`^${pattern}`),
     bare: source.replace(NAMED_GROUP, '(?:'),
     names,
     numbers,

@@ -5,6 +5,7 @@ import { writeLindb } from './lindb.ts'
 import { writeLogfmt } from './logfmt.ts'
 import { writePostgresql } from './postgresql.ts'
 import type { LineWriter } from './record.ts'
+import { headWriter } from './row.ts'
 import { stampedWriter } from './stamped.ts'
 
 const WRITERS = {
@@ -18,6 +19,7 @@ const WRITERS = {
 /** What writes the lines of a format by its plan. */
 export function lineWriter(plan: Plan): LineWriter {
   if (plan.by === 'stamp') return stampedWriter(plan.stampAt)
+  if (plan.by === 'head') return headWriter(plan)
   if (plan.by === 'wrapper') return innerWriter(plan)
   return WRITERS[plan.by]
 }

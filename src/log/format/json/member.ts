@@ -69,14 +69,21 @@ function valueEnd(bytes: Uint8Array, from: number, to: number): number {
     if (byte === 0x7b || byte === 0x5b) {
       if (++depth >= MAX_DEPTH) return -1
     } else if (byte === 0x7d || byte === 0x5d) {
-      if (depth === 0) return at
+      if (depth === 0) return withoutBlanks(bytes, from, at)
       depth--
       if (depth === 0) return at + 1
     } else if (byte === 0x2c) {
-      if (depth === 0) return at
+      if (depth === 0) return withoutBlanks(bytes, from, at)
       if (--elements < 0) return -1
     } else if (byte === 0x3a && --left < 0) return -1
     at++
   }
   return -1
+}
+
+/** Where a number or a word ends that blanks may follow: `1794708600 ,`. */
+function withoutBlanks(bytes: Uint8Array, from: number, to: number): number {
+  let end = to
+  while (end > from && bytes[end - 1]! <= 0x20) end--
+  return end
 }

@@ -44,7 +44,9 @@ function valueAt(line: string, from: number): { text: string; end: number } | nu
     QUOTED.lastIndex = from
     const found = QUOTED.exec(line)
     if (!found) return null
-    return { text: found[1]?.replace(/\\(.)/g, '$1') ?? found[2]!, end: QUOTED.lastIndex }
+    const text = found[1] ?? found[2]!
+    const isEscaped = first === '"' && text.includes('\\')
+    return { text: isEscaped ? text.replace(/\\(.)/g, '$1') : text, end: QUOTED.lastIndex }
   }
   let end = from
   while (end < line.length && !isEnd(line.charCodeAt(end))) end++

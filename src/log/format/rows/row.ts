@@ -1,7 +1,14 @@
 import { systemClock } from '../../../limits/clock.ts'
 import { UTC, type Zone } from '../../time.ts'
 import { clockOf, dayOf } from '../../wall-clock.ts'
-import { encodeLine, type LineFormat, type RecordFields, recordParts, unparsed } from '../format.ts'
+import {
+  encodeLine,
+  type HeadPlan,
+  type LineFormat,
+  type RecordFields,
+  recordParts,
+  unparsed,
+} from '../format.ts'
 import { LEVELS, parseLevel, wordMarks } from '../read/level.ts'
 import { withPairs } from '../read/pairs.ts'
 import { type StatusPlace, statusAt, statusMark } from '../read/status.ts'
@@ -86,17 +93,18 @@ interface Prepared {
 function rowLines(row: Row, { shapes, within, owned, reference }: Prepared): LineFormat {
   const years = yearsBefore(reference)
   const heads = headReader(row.head)
-  const groupsAt = (bytes: Uint8Array, from: number, to: number) =>
+  const mayBegin: LineFormat['starts'] = (bytes, from, to) =>
     hasShape(shapes, bytes, from, to) && (within === null || holds(within, bytes, from, to))
-      ? heads.read(bytes, from, to)
-      : null
+  const groupsAt = (bytes: Uint8Array, from: number, to: number) =>
+    mayBegin(bytes, from, to) ? heads.read(bytes, from, to) : null
   const timeOf = (groups: HeadGroups, zone: Zone) => epochOf(groups, row.utc ? UTC : zone, years, reference)
+  const begins: LineFormat['starts'] = (bytes, from, to) => groupsAt(bytes, from, to) !== null
   return {
     name: row.name,
     timed: true,
     leveled: true,
     ...(isClockOnly(row.head) && { undated: true as const }),
-    starts: (bytes, from, to) => groupsAt(bytes, from, to) !== null,
+    starts: begins,
     time: (bytes, from, to, zone) => {
       const groups = groupsAt(bytes, from, to)
       return groups ? timeOf(groups, zone) : Number.NaN
@@ -117,6 +125,31 @@ function rowLines(row: Row, { shapes, within, owned, reference }: Prepared): Lin
       zoneName: (bytes: Uint8Array, from: number, to: number) => ambiguousZone(groupsAt(bytes, from, to)?.z),
     }),
     fields: (text, zone) => rowFields(row, text, (groups) => timeOf(groups, zone), zone),
+    ...(isPlanned(row) && { plan: { ...planOf(row), mayBegin, begins, time: timeOf } }),
+  }
+}
+
+/** Whether each line of a row is a record by itself, with no fields that add up. */
+function isPlanned({ head, inside = [], second, below }: Row): boolean {
+  const all = [head, ...inside].map(({ source }) => source).join('')
+  const durations = all.split('(?<duration').length - 1
+  return !second && !below && durations < 2 && !all.includes('(?<tag2>')
+}
+
+/** How the lines of a row are written, but for what is known of a log. */
+function planOf(row: Row): Omit<HeadPlan, 'mayBegin' | 'begins' | 'time'> {
+  const { head, inside = [], unpaired = false, status } = row
+  return {
+    by: 'head',
+    head,
+    within: HEAD_BYTES,
+    timeGroups: TIMES,
+    levelOf: (level) => levelOf(row, { level }),
+    ...(status && {
+      levelIn: (bytes, _, message, to) => levelOfStatus(statusAt(status, bytes, message, to)),
+    }),
+    inside,
+    unpaired,
   }
 }
 
@@ -268,8 +301,9 @@ function offsetOf({ z, zmin }: HeadGroups): number | null {
   return (sign === '-' ? -1 : 1) * (Number(h) * 60 + Number(min ?? 0)) * 60_000
 }
 
-/** The groups that have their own place in a record. */
-const PLACED = new Set('y mon d h min s f ampm z zmin epoch level tag tag2 file line'.split(' '))
+/** The groups of times, and all that have their own place in a record. */
+const TIMES: ReadonlySet<string> = new Set('y mon d h min s f ampm z zmin epoch'.split(' '))
+const PLACED: ReadonlySet<string> = new Set([...TIMES, ...'level tag tag2 file line'.split(' ')])
 
 function rowFields(row: Row, text: string, timeOf: (groups: HeadGroups) => number, zone: Zone): RecordFields {
   const { line, more: below } = recordParts(text)

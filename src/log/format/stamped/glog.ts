@@ -36,6 +36,17 @@ export function glogLines(reference: Reference): LineFormat {
     marks: (level) =>
       level < WARN ? null : [...'DIWEF'].slice(level).map((letter) => new RegExp(`\\n${letter}`)),
     fields: (text, zone) => glogFields(text, zone, format),
+    plan: {
+      by: 'head',
+      head: CLOSED_HEADER,
+      within: Number.POSITIVE_INFINITY,
+      mayBegin: (bytes, from, to) => format.starts(bytes, from, to),
+      begins: (bytes, from, to) => format.starts(bytes, from, to),
+      timeGroups: new Set(),
+      time: (_, zone, { bytes, from, to }) => format.time(bytes, from, to, zone),
+      levelOf: () => -1,
+      levelIn: (bytes, from) => LETTERS.indexOf(bytes[from]!),
+    },
   }
   return format
 }
@@ -79,6 +90,10 @@ function isContinued(bytes: Uint8Array, from: number, to: number): boolean {
 
 const HEADER =
   /^[DIWEF]\d{4,8} \d\d:\d\d:\d\d(?:\.\d+)? +(?:(\d+) +)?(?:\d+@)?([^\s:\]]+):(\d+)(\]?) *(?:⋮ )?(?:\[([^\]]*)\] ?)?(?:(\d+) )?/
+
+/** The header of glog and klog, which a bracket closes. */
+const CLOSED_HEADER =
+  /^[DIWEF]\d{4,8} \d\d:\d\d:\d\d(?:\.\d+)? +(?:(?<thread>\d+) +)?(?:\d+@)?(?<file>[^\s:\]]+):(?<line>\d{1,15})\]/
 
 function glogFields(text: string, zone: Zone, format: LineFormat): RecordFields {
   const { lines, rest } = linesOf(recordText(text))
