@@ -55,7 +55,7 @@ function innerLines(wrapper: Wrapper, lines: readonly SampleLine[]): SampleLine[
     const line = wrapper.read(bytes, from, to)
     if (line) {
       wrapped++
-      if (!line.partial && parts.length === 0) pushInner(inner, line)
+      if (!line.partial && parts.length === 0) pushInner(inner, line, bytes)
       else parts.push(line.bytes.slice(line.from, line.to))
       if (!line.partial) parts = endParts(inner, parts, false)
     }
@@ -68,9 +68,9 @@ function innerLines(wrapper: Wrapper, lines: readonly SampleLine[]): SampleLine[
 
 const FEW = 3
 
-/** Adds an inner line where it is. Only one that was unescaped can hold line breaks. */
-function pushInner(inner: SampleLine[], { bytes, from, to }: Wrapped): void {
-  if (from === 0 && to === bytes.length) inner.push(...linesOf(bytes, false, false))
+/** Adds an inner line where it is; one that was unescaped, which can hold line breaks, is copied. */
+function pushInner(inner: SampleLine[], { bytes, from, to }: Wrapped, outer: Uint8Array): void {
+  if (bytes !== outer) inner.push(...linesOf(bytes.slice(from, to), false, false))
   else if (!isBlank(bytes, from, to)) inner.push({ bytes, from, to, open: false })
 }
 

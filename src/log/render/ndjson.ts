@@ -1,8 +1,9 @@
 import type { LineFormat } from '../format/format.ts'
 import { lineEnd } from '../format/lines.ts'
 import type { Zone } from '../time.ts'
+import { copyNormal } from '../write/normal.ts'
 import { type LineWriter, RECORD_ROOM, RecordOut } from '../write/record.ts'
-import { lineWriter } from '../write/write.ts'
+import { lineWriter, recordWriter } from '../write/write.ts'
 import { LONG, LongRecord, MANY_LINES } from './long.ts'
 import { type RecordOptions, toJson } from './record.ts'
 
@@ -26,6 +27,9 @@ export class NdjsonWriter {
   readonly #options: RecordOptions
   readonly #record: RecordOut
   readonly #write: LineWriter | null
+  /** Writes records of several lines, and coloured ones, from a copy without what JSON does not show. */
+  readonly #writeWhole: LineWriter | null
+  #copy = NOTHING
   #bytes: Uint8Array = NOTHING
   #at = 0
   #to = 0
@@ -42,6 +46,7 @@ export class NdjsonWriter {
     this.#options = options
     this.#record = new RecordOut(zone)
     this.#write = format.plan && !options.raw ? lineWriter(format.plan) : null
+    this.#writeWhole = format.plan && !options.raw ? recordWriter(format.plan) : null
   }
 
   /** Sets the memory to write to, and where to begin. If it is too small, it is replaced by a larger one. */
@@ -177,6 +182,11 @@ export class NdjsonWriter {
       this.#at = this.#long.at
       return this.#put(this.#long.head, at)
     }
+    const whole = this.#whole(start, end, at)
+    if (whole >= 0) {
+      this.#at = end + 1
+      return whole
+    }
     const written = this.#put(
       toJson(this.#record.text(start, end), this.#format, this.#zone, this.#options),
       at,
@@ -184,6 +194,37 @@ export class NdjsonWriter {
     this.#out[written] = LF
     this.#at = end + 1
     return written + 1
+  }
+
+  /** The record at bytes[start, end) by way of a copy; -1 if it is left to its fields. */
+  #whole(start: number, end: number, at: number): number {
+    const format = this.#format
+    if (!this.#writeWhole || end - start > LONG_LINE) return -1
+    const own = this.#bytes.subarray(start, end)
+    const hasColours = own.includes(ESCAPE)
+    if (hasColours ? this.#options.colours : !format.unwrap && !own.includes(LF)) return -1
+    const text = format.unwrap?.(own, 0, own.length) ?? own
+    if (this.#copy.length <= text.length) this.#copy = new Uint8Array(2 * text.length + 1)
+    const length = copyNormal(text, 0, text.length, this.#copy)
+    this.#reserve(at, 6 * text.length + RECORD_ROOM)
+    if (length < 0) return -1
+    // Nothing looks for its end behind it.
+    this.#copy[length] = LF
+    if (!this.#record.inside(this.#copy, length, () => this.#wholeIn(length, at))) return -1
+    // The time of a line in parts is that of its first one.
+    const time = format.unwrap
+      ? format.time(own, 0, lineEnd(own, 0, own.length), this.#zone)
+      : this.#record.epoch
+    if (time !== this.#record.epoch && !Number.isNaN(time)) return -1
+    this.#out[this.#record.at] = LF
+    return this.#record.at + 1
+  }
+
+  #wholeIn(length: number, at: number): boolean {
+    const record = this.#record
+    record.begin(at)
+    const lf = lineEnd(this.#copy, 0, length)
+    return (lf === length || record.below(lf, length)) && this.#writeWhole!(record, 0, lf)
   }
 
   /** Puts the mark of context into the record that begins at `begin`. */
@@ -220,5 +261,6 @@ export class NdjsonWriter {
 }
 
 const LF = 0x0a
+const ESCAPE = 0x1b
 /** The first member of a record that does not match, but is next to one that does. */
 export const CONTEXT = encoder.encode('"match":false,')

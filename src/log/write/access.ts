@@ -17,9 +17,8 @@ const LINE = new RegExp(
   String.raw`^(?=[A-Za-z\d:-])${HOST}([^\s["]{1,260}) ([^\s["]{1,100}) ([^\s["]{1,200}) ${TIME} ${REQUEST} ([1-9]\d\d) (0|[1-9]\d{0,14}|-)(?: ${TEXT} ${TEXT}(${TIMES})?)?$`,
 )
 /** The fields by their groups, and the group of times. */
-const FIELDS = '_ vhost client ident user method path query protocol request status bytes referrer agent'.split(
-  ' ',
-)
+const FIELDS =
+  '_ vhost client ident user method path query protocol request status bytes referrer agent'.split(' ')
 const TAIL = FIELDS.length
 /** How long a request took, as the row finds it. */
 const DURATION = / (?:rt|request_time)="?(\d+\.\d+)"?/

@@ -1,32 +1,53 @@
 import { BoundedMap } from '../../limits/bounded-map.ts'
-import { prefixFields, severityAt, stampIn } from '../format/database/postgresql.ts'
+import { prefixFields, severityAt, stampIn, withoutPrefix } from '../format/database/postgresql.ts'
 import { beforeSql, messageFields } from '../format/read/durations.ts'
 import { wordOf } from '../format/read/words.ts'
 import { find } from './bytes/words.ts'
 import { type KnownFields, knownFields, type RecordOut } from './record.ts'
 
-/** The fields of prefixes that occurred: those of a session repeat. */
-const prefixes = new BoundedMap<string, KnownFields>(1000)
+/** The fields of prefixes that occurred: those of a session repeat. They are prepared when they do. */
+const prefixes = new BoundedMap<string, { context: Record<string, unknown>; known: KnownFields | null }>(1000)
 /** Longer prefixes are not kept. */
 const KEPT = 100
+/** Where each line has a prefix of its own, keeping them takes longer than reading them: one in so many is tried. */
+const SELDOM = 32
+/** So many may be new before that. */
+const PATIENCE = 2000
+/** Rises when a prefix is known, and falls when it is not. */
+let worth = PATIENCE
 
-/** The fields in a prefix whose time is at its beginning, or anywhere. */
-function fieldsOf(
-  record: RecordOut,
-  from: number,
-  to: number,
-  stamp: { at: number; end: number },
-): KnownFields {
+/** Writes the fields in a prefix whose time is at its beginning, or anywhere. */
+function writePrefix(record: RecordOut, from: number, to: number, stamp: { at: number; end: number }): void {
   if (stamp.at > from || to - stamp.end > KEPT || record.line.wide < to) {
     const prefix = `${record.text(from, stamp.at)}${record.text(stamp.end, to)}`
-    return knownFields(prefixFields(prefix.trim()))
+    writeFields(record, prefixFields(prefix.trim()))
+    return
   }
-  const prefix = wordOf(record.bytes, stamp.end, to)
-  const known = prefixes.get(prefix)
-  if (known) return known
-  const fields = knownFields(prefixFields(prefix.trim()))
-  prefixes.set(prefix, fields)
-  return fields
+  const prefix = record.text(stamp.end, to)
+  worth--
+  if (worth < 0 && worth % SELDOM !== 0) {
+    writeFields(record, prefixFields(prefix.trim()))
+    return
+  }
+  const occurred = prefixes.get(prefix)
+  if (occurred) {
+    worth = Math.min(worth + SELDOM, PATIENCE)
+    occurred.known ??= knownFields(occurred.context)
+    record.fields(occurred.known)
+    return
+  }
+  const context = prefixFields(prefix.trim())
+  // A part of a line keeps all of it in memory: this text is made anew.
+  prefixes.set(wordOf(record.bytes, stamp.end, to), { context, known: null })
+  writeFields(record, context)
+}
+
+function writeFields(record: RecordOut, context: Record<string, unknown>): void {
+  for (const name in context) {
+    const value = context[name]
+    if (typeof value === 'string') record.field(name, value)
+    else record.jsonField(name, String(value))
+  }
 }
 
 /** Writes a line as `postgresqlFields` reads it. */
@@ -38,14 +59,19 @@ export function writePostgresql(record: RecordOut, from: number, limit: number):
   const { at, end, level } = found
   const stamp = stampIn(bytes, from, at, record.zone)
   if (!stamp || !record.time(stamp.epoch)) return false
+  const { more } = record
+  // A duration may be in any line.
+  if (more.includes('elapsed: ')) return false
+  if (more !== '') record.more = more.split('\n').map(withoutPrefix).join('\n')
   record.level(level)
   record.message(end, to)
-  record.fields(fieldsOf(record, from, at, stamp))
+  writePrefix(record, from, at, stamp)
   if (find(record.copy.view, 0x3a, end, to) === to) return record.endWithPairs(end, to)
   // Durations and SQL come behind a colon.
   const message = record.text(end, to)
   const { duration } = messageFields(message)
   if (duration !== undefined && record.has('duration')) return false
   if (duration !== undefined) record.jsonField('duration', JSON.stringify(duration))
-  return record.endWithPairs(end, record.after(message, beforeSql(message).length, end))
+  const isPaired = find(record.copy.view, 0x3d, end, to) < to
+  return record.endWithPairs(end, isPaired ? record.after(message, beforeSql(message).length, end) : end)
 }

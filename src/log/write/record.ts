@@ -42,6 +42,12 @@ export class RecordOut extends LineOut {
   /** The minute of the last `exactTime`, as it is written. */
   #stampMinute = -1
   readonly #stamp = new Int32Array(4)
+  /** The time of the record, in ms since the epoch. */
+  epoch = Number.NaN
+  /** The lines of the record below its first one, with the line break before them; none if they end where they begin. */
+  #moreFrom = 0
+  #moreTo = 0
+  #more: string | null = null
   /** How many fields this record has, and the names of those that `name` wrote. */
   #fields = 0
   readonly #names: string[] = []
@@ -55,6 +61,35 @@ export class RecordOut extends LineOut {
   begin(at: number): void {
     this.at = at
     this.#fields = 0
+    this.#moreTo = this.#moreFrom
+  }
+
+  /** Sets where the record's other lines are, with the line break before them. False if they are not plain. */
+  below(from: number, to: number): boolean {
+    this.#moreFrom = from
+    this.#moreTo = to
+    this.#more = null
+    for (let at = from + 1; at <= to; at = this.line.lf + 1) if (this.scan(at, to) < 0) return false
+    return true
+  }
+
+  /** The record's other lines, with the line break before them. */
+  get more(): string {
+    return this.#moreTo > this.#moreFrom ? this.text(this.#moreFrom, this.#moreTo) : ''
+  }
+
+  /** Replaces the text of the other lines. */
+  set more(text: string) {
+    this.#more = text
+  }
+
+  /** Ends a message, with the record's other lines. */
+  endMessage(): void {
+    if (this.#moreTo > this.#moreFrom) {
+      if (this.#more === null) this.escaped(this.#moreFrom, this.#moreTo)
+      else this.json(JSON.stringify(this.#more).slice(1, -1))
+    }
+    this.out[this.at++] = 0x22
   }
 
   /** Begins a record with its time. False if that has an unusual form. */
@@ -63,6 +98,7 @@ export class RecordOut extends LineOut {
     const whole = Math.floor(epoch + 0.0005)
     const minute = Math.floor(whole / MINUTE)
     if (minute !== this.#minute && !this.#enter(minute)) return false
+    this.epoch = epoch
     const { out } = this
     const millis = whole - minute * MINUTE
     const seconds = (millis / 1000) | 0
@@ -163,7 +199,7 @@ export class RecordOut extends LineOut {
   message(from: number, to: number): void {
     this.put(MESSAGE)
     this.escaped(from, to)
-    this.out[this.at++] = 0x22
+    this.endMessage()
   }
 
   /** A field of the context, from the text of a group by its name (read/vocabulary.ts); a field that it has stays. */

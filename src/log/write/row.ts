@@ -24,7 +24,14 @@ export function headWriter(plan: HeadPlan): LineWriter {
     .map((_, i) => i)
     .filter((i) => i > 0 && !times.includes(i) && ![level, tag, file, line].includes(i))
   const words = new BoundedMap<string, number>(KNOWN_WORDS)
-  const levelOf = (word: string | undefined) => words.use(word ?? '', () => plan.levelOf(word))
+  const levelOf = (word: string | undefined) => {
+    let known = words.get(word ?? '')
+    if (known === undefined) {
+      known = plan.levelOf(word)
+      words.set(word ?? '', known)
+    }
+    return known
+  }
   const insides = (plan.inside ?? []).map((inside) => {
     const own = unnamed(inside.source)
     return { names: own.names, pattern: new RegExp(own.source, inside.flags) }

@@ -83,7 +83,7 @@ export class MemberTable {
     this.#writeTags(record)
     record.put(MESSAGE)
     if (this.message >= 0) this.#writeText(record, this.message)
-    record.out[record.at++] = 0x22
+    record.endMessage()
     for (let i = 0; i < this.size; i++) {
       if (this.place[i] !== 0 || this.parent[i] !== NONE) continue
       if (this.kind[i] === PARENT && !this.#hasMembers(i)) continue

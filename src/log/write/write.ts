@@ -16,6 +16,12 @@ const WRITERS = {
   access: writeAccess,
 }
 
+/** What writes whole records of a format by its plan, as text that others do not wrap; null if only lines are written. */
+export function recordWriter(plan: Plan): LineWriter | null {
+  if (plan.by === 'wrapper') return recordWriter(plan.inner)
+  return plan.by === 'lindb' ? null : lineWriter(plan)
+}
+
 /** What writes the lines of a format by its plan. */
 export function lineWriter(plan: Plan): LineWriter {
   if (plan.by === 'stamp') return stampedWriter(plan.stampAt)
@@ -30,7 +36,7 @@ function innerWriter({ inner, lineAt }: Extract<Plan, { by: 'wrapper' }>): LineW
     const to = record.scan(from, limit)
     const { lf } = record.line
     const line = to < 0 ? null : lineAt(record.bytes, from, to, record.whole === from)
-    if (!line || !record.inside(line.bytes, () => write(record, line.from, line.to))) return false
+    if (!line || !record.inside(line.bytes, line.to, () => write(record, line.from, line.to))) return false
     // One that was unescaped may have several lines.
     if (record.line.lf !== line.to) return false
     record.line.lf = lf

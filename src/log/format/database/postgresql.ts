@@ -130,13 +130,22 @@ function postgresqlFields(text: string, zone: Zone): RecordFields {
   return withPairs(out, beforeSql(message))
 }
 
-/** The parts of a `log_line_prefix`, each taken out of it when it is found. */
-const PREFIX: readonly RegExp[] = [
-  /\[(?<pid>\d{1,10})\]:?/,
-  /\[(?<session_line>\d{1,10}-\d{1,10})\]/,
-  /(?<user>\[unknown\]|[^\s@,[\]]{1,100})@(?<db>\[unknown\]|[^\s@,[\]:]{1,100})/,
-  /(?<client>\[local\]|\d{1,3}(?:\.\d{1,3}){3}(?:\(\d{1,5}\))?|[\da-f]{0,4}:[\da-f:]{1,40}:[\da-f]{0,4}(?:\(\d{1,5}\))?)/,
-  /(?<![\w.])(?<pid>\d{1,10})(?![\w.])/,
+/** The parts of a `log_line_prefix`, each taken out of it when it is found: its fields, and what it holds in any case. */
+const PREFIX: readonly { pattern: RegExp; names: readonly string[]; holds: string }[] = [
+  { pattern: /\[(\d{1,10})\]:?/, names: ['pid'], holds: '[' },
+  { pattern: /\[(\d{1,10}-\d{1,10})\]/, names: ['session_line'], holds: '[' },
+  {
+    pattern: /(\[unknown\]|[^\s@,[\]]{1,100})@(\[unknown\]|[^\s@,[\]:]{1,100})/,
+    names: ['user', 'db'],
+    holds: '@',
+  },
+  {
+    pattern:
+      /(\[local\]|\d{1,3}(?:\.\d{1,3}){3}(?:\(\d{1,5}\))?|[\da-f]{0,4}:[\da-f:]{1,40}:[\da-f]{0,4}(?:\(\d{1,5}\))?)/,
+    names: ['client'],
+    holds: '',
+  },
+  { pattern: /(?<![\w.])(\d{1,10})(?![\w.])/, names: ['pid'], holds: '' },
 ]
 /** `user=app,db=shop,app=my app,client=10.0.0.7`: a value ends where the next name begins. */
 const NAMED = /(\w{1,40})=([^=]{0,400}?)(?=[,;|]? ?\w{1,40}=|[\s,;|:]{0,8}$)/g
@@ -145,26 +154,39 @@ const NAMES: Record<string, string> = { database: 'db', dbname: 'db', host: 'cli
 /** The fields in what precedes the severity, without the time. */
 export function prefixFields(prefix: string): Record<string, unknown> {
   const context: Record<string, unknown> = {}
-  let rest = prefix.replace(NAMED, (_, name: string, value: string) => {
-    const known = Object.hasOwn(NAMES, name) ? NAMES[name]! : name
-    addFields(context, { [known]: value })
-    return ''
-  })
-  for (const part of PREFIX) {
-    const found = part.exec(rest)
-    if (!found || Object.keys(found.groups!).some((name) => Object.hasOwn(context, name))) continue
-    addFields(context, found.groups!)
+  let rest = prefix.includes('=')
+    ? prefix.replace(NAMED, (_, name: string, value: string) => {
+        const known = Object.hasOwn(NAMES, name) ? NAMES[name]! : name
+        addFields(context, { [known]: value })
+        return ''
+      })
+    : prefix
+  for (const { pattern, names, holds } of PREFIX) {
+    const found =
+      rest.includes(holds) && !names.some((name) => Object.hasOwn(context, name)) && pattern.exec(rest)
+    if (!found) continue
+    for (let i = 0; i < names.length; i++) addFields(context, { [names[i]!]: found[i + 1] })
     rest = rest.replace(found[0], '')
   }
-  const left = rest.replace(/^[\s,;:|@-]+|[\s,;:|@-]+$/g, '')
+  const left = withoutMarks(rest)
   if (left !== '') context.prefix = left
   return context
 }
 
+/** A text without blanks and marks at its ends. */
+function withoutMarks(text: string): string {
+  let from = 0
+  let to = text.length
+  while (from < to && MARKS.test(text[from]!)) from++
+  while (to > from && MARKS.test(text[to - 1]!)) to--
+  return text.slice(from, to)
+}
+
+const MARKS = /[\s,;:|@-]/
 const CONTINUED = new RegExp(`(?:^|[^\\p{L}\\p{N}_])((?:${CONTINUATIONS.join('|')}) ?: {2})`, 'u')
 
 /** `DETAIL:  …` of a line that repeats the prefix. */
-function withoutPrefix(line: string): string {
+export function withoutPrefix(line: string): string {
   const found = CONTINUED.exec(line)
   if (!found || !/^\S*\d/.test(line)) return line
   return line.slice(found.index + found[0].length - found[1]!.length)

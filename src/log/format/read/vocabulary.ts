@@ -1,3 +1,5 @@
+import { BoundedMap } from '../../../limits/bounded-map.ts'
+
 /**
  * The names of fields, the same for all text formats. A group of a pattern that has one of these names becomes the field;
  * a digit at its end (`thread2`) only keeps the groups of one pattern apart, and the first of them with a value counts.
@@ -26,25 +28,36 @@ export const FORMER_NAMES: Record<string, string> = {
 
 /** Adds the fields of a pattern's groups to a context; fields that it has stay as they are. */
 export function addFields(context: Record<string, unknown>, groups: HeadGroups): void {
-  for (const [group, text] of Object.entries(groups)) {
-    const value = text?.trim()
+  for (const group of Object.keys(groups)) {
+    const value = groups[group]?.trim()
     if (value === undefined || value === '' || value === '-' || value === '[unknown]') continue
-    const name = group.replace(/\d+$/, '')
-    if (name === 'request') addRequest(context, value)
-    else if (name === 'target') addTarget(context, value)
-    else if (name.startsWith('duration_')) addDuration(context, value, UNITS[name.slice(9)]!)
-    else if (name === 'client' || name === 'remote') put(context, 'client', hostOf(value))
-    else put(context, name, isNumber(name) ? numberOf(value) : value)
+    const kind = kindOf(group)
+    if (kind === 'text') put(context, group, value)
+    else if (kind === 'number') put(context, group, numberOf(value))
+    else addOther(context, group.replace(/\d+$/, ''), value)
   }
 }
 
-/** What the field of a group is made of: its text as it is, a number, or more than that. */
-export function kindOf(group: string): 'text' | 'number' | 'other' {
-  KINDS[group] ??= isNumber(group) ? 'number' : OTHERS.test(group) ? 'other' : 'text'
-  return KINDS[group]
+function addOther(context: Record<string, unknown>, name: string, value: string): void {
+  if (name === 'request') addRequest(context, value)
+  else if (name === 'target') addTarget(context, value)
+  else if (name.startsWith('duration_')) addDuration(context, value, name.slice(9))
+  else if (name === 'client' || name === 'remote') put(context, 'client', hostOf(value))
+  else put(context, name, isNumber(name) ? numberOf(value) : value)
 }
 
-const KINDS: Record<string, 'text' | 'number' | 'other'> = Object.create(null)
+/** What the field of a group is made of: its text as it is, a number, or more than that. */
+export function kindOf(group: string): FieldKind {
+  const known = KINDS.get(group)
+  if (known !== undefined) return known
+  const kind = isNumber(group) ? 'number' : OTHERS.test(group) ? 'other' : 'text'
+  KINDS.set(group, kind)
+  return kind
+}
+
+type FieldKind = 'text' | 'number' | 'other'
+/** A log may name its fields itself. */
+const KINDS = new BoundedMap<string, FieldKind>(1000)
 const OTHERS = /^(?:request|target|client|remote|duration_.*|.*\d)$/
 
 const isNumber = (name: string) => NUMBERS.has(name) || name.startsWith('rows_')
@@ -59,8 +72,8 @@ export function numberOf(text: string): number | string {
 }
 
 /** Sums are rounded to a nanosecond: 1.005 s is 1005 ms, not 1004.9999999999999. */
-function addDuration(context: Record<string, unknown>, text: string, unit: number): void {
-  const ms = Number(text) * unit
+export function addDuration(context: Record<string, unknown>, text: string, unit: string): void {
+  const ms = Number(text) * UNITS[unit]!
   if (!(ms >= 0)) return
   const before = typeof context.duration === 'number' ? context.duration : 0
   context.duration = rounded(before + ms)

@@ -98,10 +98,15 @@ function place(bytes: Uint8Array, from: number, to: number): void {
     line.to = to
     return
   }
-  line.bytes = unescaped(bytes, from, to)
+  const length = plainlyUnescaped(bytes, from, to)
+  line.bytes = length < 0 ? unescaped(bytes, from, to) : scratch
   line.from = 0
-  line.to = line.bytes.length
+  line.to = length < 0 ? line.bytes.length : length
 }
+
+/** Where lines are unescaped to. One that is longer gets more of it for once. */
+const SCRATCH = new Uint8Array(64 * 1024)
+let scratch = SCRATCH
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const encoder = new TextEncoder()
@@ -120,33 +125,37 @@ for (const [letter, char] of Object.entries({
 }))
   SHORT_ESCAPES[letter.charCodeAt(0)] = char.charCodeAt(0)
 
-/** The text of UTF-8 with escapes of one letter, byte by byte: JSON.parse takes three times as long. Null for other text. */
-function plainlyUnescaped(bytes: Uint8Array, from: number, to: number): Uint8Array | null {
-  const out = new Uint8Array(to - from)
+/**
+ * Unescapes UTF-8 with escapes of one letter, byte by byte: JSON.parse takes three times as long. The text is in `scratch`, up
+ * to the length that this returns; -1 for other text.
+ */
+function plainlyUnescaped(bytes: Uint8Array, from: number, to: number): number {
+  scratch = to - from >= SCRATCH.length ? new Uint8Array(to - from + 1) : SCRATCH
+  const out = scratch
   let view: DataView | null = null
   let length = 0
   for (let at = from; at < to; at++) {
     let byte = bytes[at]!
-    if (byte < 0x20) return null
+    if (byte < 0x20) return -1
     if (byte >= 0x80) {
       view ??= new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
       const end = charactersEnd(view, at, to)
-      if (end === at) return null
+      if (end === at) return -1
       while (at < end - 1) out[length++] = bytes[at++]!
       byte = bytes[at]!
     } else if (byte === 0x5c) {
       at++
       byte = at < to ? SHORT_ESCAPES[bytes[at]!]! : 0
-      if (byte === 0) return null
+      if (byte === 0) return -1
     }
     out[length++] = byte
   }
-  return out.subarray(0, length)
+  // Nothing looks for its end behind it.
+  out[length] = 0x0a
+  return length
 }
 
 function unescaped(bytes: Uint8Array, from: number, to: number): Uint8Array {
-  const plain = plainlyUnescaped(bytes, from, to)
-  if (plain) return plain
   const text = decoder.decode(bytes.subarray(from, to))
   try {
     return encoder.encode(JSON.parse(`"${text}"`))

@@ -5,7 +5,7 @@ import type { Piece } from '../shape.ts'
 
 /** A line that wraps one of another format. One object is reused: a scan would create millions. */
 export interface Wrapped {
-  /** Where the inner line is, without its line end. */
+  /** Where the inner line is, without its line end. If it was unescaped, the next one takes its place. */
   bytes: Uint8Array
   from: number
   to: number

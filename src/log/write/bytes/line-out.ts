@@ -14,6 +14,13 @@ import {
 const EMPTY = new Uint8Array(0)
 /** How much is decoded at once. */
 const WINDOW = 16 * 1024
+/** Text that was decoded, and where it is. */
+interface Decoded {
+  text: string
+  from: number
+  to: number
+}
+const NO_WINDOW: Decoded = { text: '', from: 0, to: 0 }
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const encoder = new TextEncoder()
 
@@ -29,32 +36,44 @@ export class LineOut {
   readonly line: ScannedLine = { lf: 0, end: -1, equals: 0, wide: 0 }
   /** Where the line after a whole one begins, if lines wrap others. */
   whole = -1
-  #window = ''
-  #windowFrom = 0
-  #windowTo = 0
+  #window = NO_WINDOW
+  /** Where the bytes end that may be read. */
+  #end = 0
+  /** The last bytes that `inside` was called with. */
+  #inner: Uint8Array = EMPTY
+  #innerView = viewOf(EMPTY)
 
   /** Sets the bytes of the lines. */
   from(bytes: Uint8Array): void {
-    this.#use(bytes, viewOf(bytes))
+    this.#use(bytes, bytes.length, viewOf(bytes))
     this.whole = -1
   }
 
-  /** Calls `write` with other bytes, if a line was unescaped to there. */
-  inside(bytes: Uint8Array, write: () => boolean): boolean {
+  /** Calls `write` with other bytes, up to `end`, if a line was unescaped to there. */
+  inside(bytes: Uint8Array, end: number, write: () => boolean): boolean {
     if (bytes === this.bytes) return write()
     const outer = this.bytes
-    const { view } = this.copy
-    this.#use(bytes, viewOf(bytes))
+    const outerEnd = this.#end
+    const { copy } = this
+    const window = this.#window
+    if (bytes !== this.#inner) {
+      this.#inner = bytes
+      this.#innerView = viewOf(bytes)
+    }
+    this.#use(bytes, end, this.#innerView)
     const isWritten = write()
-    this.#use(outer, view)
+    this.bytes = outer
+    this.#end = outerEnd
+    this.copy = copy
+    this.#window = window
     return isWritten
   }
 
-  #use(bytes: Uint8Array, view: DataView): void {
+  #use(bytes: Uint8Array, end: number, view: DataView): void {
     this.bytes = bytes
+    this.#end = end
     this.copy = { view, out: this.copy.out }
-    this.#window = ''
-    this.#windowTo = 0
+    this.#window = NO_WINDOW
   }
 
   /** Sets the memory to write to. A line needs six times its length and `RECORD_ROOM`. */
@@ -71,14 +90,15 @@ export class LineOut {
 
   /** The text of bytes[from, to), from a window in which each byte is a character: one call decodes many lines. */
   text(from: number, to: number): string {
-    if (from < this.#windowFrom || to > this.#windowTo) {
-      this.#windowFrom = from
-      this.#windowTo = Math.max(to, Math.min(from + WINDOW, this.bytes.length))
-      this.#window = decoder.decode(this.bytes.subarray(from, this.#windowTo))
+    let window = this.#window
+    if (from < window.from || to > window.to) {
+      const end = Math.max(to, Math.min(from + WINDOW, this.#end))
+      window = { text: decoder.decode(this.bytes.subarray(from, end)), from, to: end }
+      this.#window = window
     }
-    const isEven = this.#window.length === this.#windowTo - this.#windowFrom
+    const isEven = window.text.length === window.to - window.from
     return isEven
-      ? this.#window.slice(from - this.#windowFrom, to - this.#windowFrom)
+      ? window.text.slice(from - window.from, to - window.from)
       : decoder.decode(this.bytes.subarray(from, to))
   }
 
@@ -113,7 +133,7 @@ export class LineOut {
       if (stop >= to) break
       const byte = bytes[stop]!
       out[at++] = 0x5c
-      out[at++] = byte === 0x09 ? 0x74 : byte
+      out[at++] = byte === 0x09 ? 0x74 : byte === 0x0a ? 0x6e : byte
       i = stop
     }
     this.at = at
