@@ -1,3 +1,4 @@
+import { CANONICAL, canonicalEnd } from './bytes/json-value.ts'
 import { plainEnd, template } from './bytes/words.ts'
 import { MESSAGE, type RecordOut, TAGS, TAGS_END } from './record.ts'
 
@@ -122,12 +123,17 @@ export class MemberTable {
     const kind = this.kind[i]!
     if (kind === PARENT) this.#writeMembers(record, i)
     else if (kind === SCALAR) record.raw(this.from[i]!, this.to[i]!)
-    else if (kind === NESTED) record.json(JSON.stringify(JSON.parse(record.text(this.from[i]!, this.to[i]!))))
+    else if (kind === NESTED) this.#writeNested(record, this.from[i]!, this.to[i]!)
     else {
       out[record.at++] = 0x22
       this.#writeText(record, i)
       out[record.at++] = 0x22
     }
+  }
+
+  #writeNested(record: RecordOut, from: number, to: number): void {
+    if (canonicalEnd(record.copy.view, from, to) === to) record.raw(from, to)
+    else record.json(JSON.stringify(JSON.parse(record.text(from, to))))
   }
 
   #writeText(record: RecordOut, i: number): void {
@@ -169,6 +175,3 @@ export function quotedEnd({ bytes, copy: { view } }: RecordOut, from: number, to
     if (bytes[at] !== 0x5c || CANONICAL[bytes[at + 1]!] !== 1) return -1
   }
 }
-
-const CANONICAL = new Uint8Array(256)
-for (const char of '"\\bfnrt') CANONICAL[char.charCodeAt(0)] = 1

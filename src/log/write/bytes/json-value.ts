@@ -102,3 +102,94 @@ function scalarEnd(view: DataView, from: number, to: number): number {
   const exponent = digitsEnd(view, signed, to)
   return exponent === signed ? -1 : exponent
 }
+
+/** How many keys of one object are compared with each other, and how many objects are in each other. */
+const MOST_KEYS = 16
+const MOST_OBJECTS = 8
+/** Where the keys of the objects that are read begin, one row for each depth, and where they end. */
+const starts = new Int32Array(MOST_KEYS * MOST_OBJECTS)
+const ends = new Int32Array(MOST_KEYS * MOST_OBJECTS)
+
+/**
+ * The offset after the JSON value at `at`, if it is written as JSON.stringify writes what JSON.parse reads: without
+ * blanks, with its escapes and numbers, and with keys that keep their order. Else, or if that is not sure, -1.
+ */
+export function canonicalEnd(view: DataView, at: number, to: number, depth = 0): number {
+  if (at >= to || depth === MOST_OBJECTS) return -1
+  const byte = view.getUint8(at)
+  if (byte === 0x22) return canonicalString(view, at, to)
+  if (byte === 0x7b) return canonicalObject(view, at, to, depth)
+  if (byte === 0x5b) return canonicalArray(view, at, to, depth)
+  return byte > 0x39 ? scalarEnd(view, at, to) : canonicalNumber(view, at, to)
+}
+
+function canonicalObject(view: DataView, from: number, to: number, depth: number): number {
+  const row = depth * MOST_KEYS
+  let at = from + 1
+  if (byteAt(view, at, to) === 0x7d) return at + 1
+  for (let count = 0; count < MOST_KEYS; count++) {
+    const end = byteAt(view, at, to) === 0x22 ? canonicalString(view, at, to) : -1
+    if (end < 0 || byteAt(view, end, to) !== 0x3a) return -1
+    const first = view.getUint8(at + 1)
+    // Keys like numbers go first, and `__proto__` may be none.
+    if ((first >= 0x30 && first <= 0x39) || first === 0x5f) return -1
+    for (let i = row; i < row + count; i++) if (isSame(view, starts[i]!, ends[i]!, at, end)) return -1
+    starts[row + count] = at
+    ends[row + count] = end
+    at = canonicalEnd(view, end + 1, to, depth + 1)
+    const byte = byteAt(view, at, to)
+    if (byte === 0x7d) return at + 1
+    if (byte !== 0x2c) return -1
+    at++
+  }
+  return -1
+}
+
+function canonicalArray(view: DataView, from: number, to: number, depth: number): number {
+  let at = from + 1
+  if (byteAt(view, at, to) === 0x5d) return at + 1
+  for (;;) {
+    at = canonicalEnd(view, at, to, depth + 1)
+    const byte = byteAt(view, at, to)
+    if (byte === 0x5d) return at + 1
+    if (byte !== 0x2c) return -1
+    at++
+  }
+}
+
+function canonicalString(view: DataView, from: number, to: number): number {
+  for (let at = from + 1; ; at += 2) {
+    at = plainEnd(view, at, to)
+    const byte = byteAt(view, at, to)
+    if (byte === 0x22) return at + 1
+    if (byte !== 0x5c || CANONICAL[byteAt(view, at + 1, to)] !== 1) return -1
+  }
+}
+
+/** Numbers that JSON.parse reads exactly: up to 15 digits, none that is left out, and no exponent. */
+function canonicalNumber(view: DataView, from: number, to: number): number {
+  const first = view.getUint8(from) === 0x2d ? from + 1 : from
+  const whole = digitsEnd(view, first, to)
+  const isZero = byteAt(view, first, to) === 0x30
+  if (whole === first || (isZero && whole > first + 1)) return -1
+  let end = whole
+  if (byteAt(view, whole, to) === 0x2e) {
+    end = digitsEnd(view, whole + 1, to)
+    // 0.0000001 is written as 1e-7.
+    if (isZero && byteAt(view, whole + 1, to) === 0x30) return -1
+    if (end === whole + 1 || view.getUint8(end - 1) === 0x30) return -1
+  } else if (isZero && first > from) return -1
+  const next = byteAt(view, end, to) | 32
+  return end - first > 15 || next === 0x65 || next === 0x2e ? -1 : end
+}
+
+function isSame(view: DataView, from: number, to: number, other: number, otherTo: number): boolean {
+  if (to - from !== otherTo - other) return false
+  let at = from
+  while (at < to && view.getUint8(at) === view.getUint8(other + at - from)) at++
+  return at === to
+}
+
+/** What follows a backslash in the escapes that JSON.stringify writes, apart from `\\u`. */
+export const CANONICAL = new Uint8Array(256)
+for (const char of '"\\bfnrt') CANONICAL[char.charCodeAt(0)] = 1

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { jsonEnd } from '../../../../src/log/write/bytes/json-value.ts'
+import { canonicalEnd, jsonEnd } from '../../../../src/log/write/bytes/json-value.ts'
 import { viewOf } from '../../../../src/log/write/bytes/words.ts'
 
 /** Whether it is one whole JSON value on one line, as JSON.parse says, without a tab. */
@@ -77,4 +77,66 @@ test('property: agrees with JSON.parse, also on damaged text', () => {
     { numRuns: 10_000 },
   )
   expect(valid).toBeGreaterThan(1000)
+})
+
+const isCanonical = (text: string) => {
+  const bytes = new TextEncoder().encode(text)
+  return canonicalEnd(viewOf(bytes), 0, bytes.length) === bytes.length
+}
+
+test.each(['{"a":1,"b":[true,null,-7,1.5,0.25],"c":{"d":"x\\n\\"y"}}', '[]', '{}', '123456789012345', '"é"'])(
+  '%s is written as JSON.stringify writes it',
+  (text) => {
+    expect(JSON.stringify(JSON.parse(text))).toBe(text)
+    expect(isCanonical(text)).toBe(true)
+  },
+)
+
+test('property: what counts as written by JSON.stringify is what it would write', () => {
+  const part = fc.constantFrom(
+    ...[
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"a"',
+      '"b"',
+      '"1"',
+      '"__proto__"',
+      '""',
+      '"\\n"',
+      '"\\u0041"',
+      '"\\/"',
+    ],
+    ...[
+      ' ',
+      '0',
+      '-0',
+      '1',
+      '12',
+      '.5',
+      '.50',
+      '.05',
+      '0.000001',
+      'e5',
+      'E',
+      '-',
+      'true',
+      'null',
+      'é',
+      '"é"',
+    ],
+    ...['{"a":1', '{"a":1,"a":2}', '[1.5,', '1234567890123456', '0.1234567890123456', '123456.7890123456'],
+  )
+  const built = fc.array(part, { maxLength: 8 }).map((parts) => parts.join(''))
+  const whole = fc.json({ maxDepth: 4 })
+  const spelled = whole.map((text) => JSON.stringify(JSON.parse(text)))
+  fc.assert(
+    fc.property(fc.oneof(built, whole, spelled), (text) => {
+      if (isCanonical(text)) expect(JSON.stringify(JSON.parse(text))).toBe(text)
+    }),
+    { numRuns: 1500 },
+  )
 })
