@@ -50,6 +50,7 @@ describe.each<
     'hi',
   ],
   ['zerolog', '{"level":"error","time":1794708600,"message":"hi"}', 'json', WHOLE, 'error', 'hi'],
+  ['blanks behind numbers', '{"level": 50 ,"time": 1794708600123 ,"msg":"hi"}', 'json', AT, 'error', 'hi'],
   [
     'nanoseconds',
     '{"level":"error","time":1794708600123456000,"message":"hi"}',
