@@ -1,9 +1,8 @@
 import type { LineFormat } from '../format/format.ts'
 import { lineEnd } from '../format/lines.ts'
 import type { Zone } from '../time.ts'
-import { copyNormal } from '../write/normal.ts'
 import { type LineWriter, RECORD_ROOM, RecordOut } from '../write/record.ts'
-import { lineWriter, recordWriter } from '../write/write.ts'
+import { copyNormal, lineWriter, recordWriter } from '../write/write.ts'
 import { LONG, LongRecord, MANY_LINES } from './long.ts'
 import { type RecordOptions, toJson } from './record.ts'
 

@@ -8,6 +8,8 @@ import type { LineWriter } from './record.ts'
 import { headWriter } from './row.ts'
 import { stampedWriter } from './stamped.ts'
 
+export { copyNormal } from './normal.ts'
+
 const WRITERS = {
   lindb: writeLindb,
   json: writeJson,

@@ -133,7 +133,8 @@ function canonicalObject(view: DataView, from: number, to: number, depth: number
     const first = view.getUint8(at + 1)
     // Keys like numbers go first, and `__proto__` may be none.
     if ((first >= 0x30 && first <= 0x39) || first === 0x5f) return -1
-    for (let i = row; i < row + count; i++) if (isSame(view, starts[i]!, ends[i]!, at, end)) return -1
+    for (let i = row; i < row + count; i++)
+      if (ends[i]! - starts[i]! === end - at && isSame(view, starts[i]!, at, end)) return -1
     starts[row + count] = at
     ends[row + count] = end
     at = canonicalEnd(view, end + 1, to, depth + 1)
@@ -183,8 +184,8 @@ function canonicalNumber(view: DataView, from: number, to: number): number {
   return end - first > 15 || next === 0x65 || next === 0x2e ? -1 : end
 }
 
-function isSame(view: DataView, from: number, to: number, other: number, otherTo: number): boolean {
-  if (to - from !== otherTo - other) return false
+/** Whether the bytes at `other` are those of [from, to). */
+function isSame(view: DataView, other: number, from: number, to: number): boolean {
   let at = from
   while (at < to && view.getUint8(at) === view.getUint8(other + at - from)) at++
   return at === to
