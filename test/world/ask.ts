@@ -127,7 +127,8 @@ export async function ask(
 /** Whether a place was missing for all of an answer, or, as it says, for one of its logs. */
 function isTooBusy({ status, text, headers }: Answer): boolean {
   if (status === 503) return text.includes('/problems/too-busy')
-  return headers.get('X-Nodestate-Missing')?.includes('too-busy') === true
+  // A coordinator says of a peer that is too busy that its storage is throttled.
+  return /;(too-busy|storage-throttled)/.test(headers.get('X-Nodestate-Missing') ?? '')
 }
 
 async function askOnce(

@@ -193,8 +193,15 @@ export class ArchiveText implements Text {
   }
 
   async #restart(): Promise<void> {
+    const pass = this.#pass
+    this.#giveUp(pass)
+    await pass?.return()
+  }
+
+  /** Forgets a pass and what it brought: one that has failed would call the place where it failed the end of the text. */
+  #giveUp(pass: AsyncGenerator<Uint8Array, void> | null): void {
+    if (pass !== this.#pass) return
     this.#seen = this.known(this.#pieces.to)
-    await this.#pass?.return()
     this.#pass = null
     this.#pieces.clear()
   }
@@ -211,9 +218,14 @@ export class ArchiveText implements Text {
       const { done, value } = await pass.next()
       if (!done) piece = value
     } catch (error) {
-      if (!(error instanceof LogError && error.code === 'bad-archive') || this.#pieces.to === 0) throw error
+      if (!(error instanceof LogError && error.code === 'bad-archive') || this.#pieces.to === 0) {
+        this.#giveUp(pass)
+        throw error
+      }
       this.broken = error
     }
+    // Another read has ended this pass, or started over: what it says no longer counts.
+    if (pass !== this.#pass) return
     if (piece === null) {
       if (this.#declared !== null && this.#declared !== this.#pieces.to) throw wrongSize(this.name)
       this.#declared = null

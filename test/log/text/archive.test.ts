@@ -8,7 +8,7 @@ import { type ArchiveLimits, ArchiveText } from '../../../src/log/text/archive.t
 import { Series } from '../../../src/log/text/series.ts'
 import { PlainText } from '../../../src/log/text/text.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
-import type { Entry, Store } from '../../../src/store/store.ts'
+import { type Entry, type Store, StoreError } from '../../../src/store/store.ts'
 import { readClock } from '../../support/manual-clock.ts'
 
 const line = (i: number) =>
@@ -32,6 +32,31 @@ describe('ArchiveText', () => {
     isSpent = true
     expect((await series.cursor(4000)).print.length).toBeGreaterThan(0)
   })
+
+  it.each([['one after the other'], ['at once']])(
+    'is whole after a read that failed, asked %s',
+    async (order) => {
+      const files = logFiles(memoryStore({ 'a.gz': gzipSync(text) }))
+      const entry = await files.stat('a.gz')
+      const { read } = files
+      let fails = true
+      files.read = async (...args) => {
+        if (!fails) return read(...args)
+        throw new StoreError('unavailable', 'The disk fails now and then')
+      }
+      const limits = { archiveBytes: 1 << 20, archiveWindow: 1 << 20 }
+      const archive = openArchive(files, entry, limits)
+      const first = archive.head(100)
+      const second = order === 'at once' ? archive.size() : null
+      await expect(first).rejects.toThrow('now and then')
+      // What asks at the same time tries again by itself.
+      await second?.catch(() => {})
+      fails = false
+      expect(await archive.size()).toBe(Buffer.byteLength(text))
+      // What is remembered of the archive is true, too.
+      expect(await openArchive(files, entry, limits).size()).toBe(Buffer.byteLength(text))
+    },
+  )
 
   it('keeps little of its text at rest', async () => {
     const files = logFiles(memoryStore({ 'a.gz': gzipSync(text.repeat(20)) }))

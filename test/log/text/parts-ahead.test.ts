@@ -87,9 +87,10 @@ describe('a download of a large object', () => {
     let asked = 0
     proxy.each(() => {
       asked++
-      if (asked % 5 === 2) return { kind: 'truncate', after: 700_000 }
-      if (asked % 5 === 3) return { kind: 'drop' }
-      return asked % 5 === 4 ? { kind: 'answer', status: 503 } : { kind: 'pass' }
+      // Few enough that no part fails for good, whichever asks first.
+      if (asked === 2) return { kind: 'truncate', after: 700_000 }
+      if (asked === 4) return { kind: 'drop' }
+      return asked === 8 ? { kind: 'answer', status: 503 } : { kind: 'pass' }
     })
     expect(isSame(await bodyOf(await download()), bytes)).toBe(true)
   })
@@ -109,23 +110,21 @@ describe('a download of a large object', () => {
   })
 
   it('is never made of two versions', async () => {
-    proxy.each(() => ({ kind: 'pass' }))
+    let asked = 0
+    proxy.each(() => {
+      // The first parts were asked for by then, and others were not.
+      if (++asked === 6) server.put('a.log', otherBytes)
+      return { kind: 'pass' }
+    })
     const response = await download()
     const reader = response.body!.getReader()
     const taken: Uint8Array[] = []
-    let size = 0
     const read = async () => {
-      for (;;) {
-        const { done, value } = await reader.read()
-        if (done) return
-        taken.push(value.slice())
-        size += value.length
-        // By now, parts are being sent.
-        if (size > 6 * MIB && size - value.length <= 6 * MIB) server.put('a.log', otherBytes)
-      }
+      for (let got = await reader.read(); !got.done; got = await reader.read()) taken.push(got.value.slice())
     }
     await expect(read()).rejects.toThrow()
-    expect(isSame(Buffer.concat(taken), bytes.subarray(0, size))).toBe(true)
+    const sent = Buffer.concat(taken)
+    expect(isSame(sent, bytes.subarray(0, sent.length))).toBe(true)
   })
 })
 
