@@ -9,12 +9,12 @@ import { type KnownFields, knownFields, type RecordOut } from './record.ts'
 const prefixes = new BoundedMap<string, { context: Record<string, unknown>; known: KnownFields | null }>(1000)
 /** Longer prefixes are not kept. */
 const KEPT = 100
-/** Where each line has a prefix of its own, keeping them takes longer than reading them: one in so many is tried. */
+/** Where each line has a prefix of its own, keeping them takes longer than reading them: one in `SELDOM` is tried. */
 const SELDOM = 32
-/** So many may be new before that. */
-const PATIENCE = 2000
+/** How many new prefixes are kept before that. */
+const NEW_BEFORE_SAMPLING = 2000
 /** Rises when a prefix is known, and falls when it is not. */
-let worth = PATIENCE
+let worth = NEW_BEFORE_SAMPLING
 
 /** Writes the fields in a prefix whose time is at its beginning, or anywhere. */
 function writePrefix(record: RecordOut, from: number, to: number, stamp: { at: number; end: number }): void {
@@ -31,14 +31,15 @@ function writePrefix(record: RecordOut, from: number, to: number, stamp: { at: n
   }
   const occurred = prefixes.get(prefix)
   if (occurred) {
-    worth = Math.min(worth + SELDOM, PATIENCE)
+    worth = Math.min(worth + SELDOM, NEW_BEFORE_SAMPLING)
     occurred.known ??= knownFields(occurred.context)
     record.fields(occurred.known)
     return
   }
-  const context = prefixFields(prefix.trim())
-  // A part of a line keeps all of it in memory: this text is made anew.
-  prefixes.set(wordOf(record.bytes, stamp.end, to), { context, known: null })
+  // A part of a line keeps all of it in memory: this text, and the fields in it, are made anew.
+  const own = wordOf(record.bytes, stamp.end, to)
+  const context = prefixFields(own.trim())
+  prefixes.set(own, { context, known: null })
   writeFields(record, context)
 }
 
@@ -46,7 +47,7 @@ function writeFields(record: RecordOut, context: Record<string, unknown>): void 
   for (const name in context) {
     const value = context[name]
     if (typeof value === 'string') record.field(name, value)
-    else record.jsonField(name, String(value))
+    else record.jsonField(name, JSON.stringify(value))
   }
 }
 

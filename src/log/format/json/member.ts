@@ -59,6 +59,7 @@ let elements = 0
 function valueEnd(bytes: Uint8Array, from: number, to: number): number {
   if (bytes[from] === 0x22) return stringEnd(bytes, from, to)
   let depth = 0
+  let isBlank = false
   for (let at = from; at < to; ) {
     const byte = bytes[at]!
     if (byte === 0x22) {
@@ -69,13 +70,14 @@ function valueEnd(bytes: Uint8Array, from: number, to: number): number {
     if (byte === 0x7b || byte === 0x5b) {
       if (++depth >= MAX_DEPTH) return -1
     } else if (byte === 0x7d || byte === 0x5d) {
-      if (depth === 0) return withoutBlanks(bytes, from, at)
+      if (depth === 0) return isBlank ? withoutBlanks(bytes, from, at) : at
       depth--
       if (depth === 0) return at + 1
     } else if (byte === 0x2c) {
-      if (depth === 0) return withoutBlanks(bytes, from, at)
+      if (depth === 0) return isBlank ? withoutBlanks(bytes, from, at) : at
       if (--elements < 0) return -1
     } else if (byte === 0x3a && --left < 0) return -1
+    isBlank = byte <= 0x20
     at++
   }
   return -1

@@ -51,7 +51,8 @@ export function kindOf(group: string): FieldKind {
   const known = KINDS.get(group)
   if (known !== undefined) return known
   const kind = isNumber(group) ? 'number' : OTHERS.test(group) ? 'other' : 'text'
-  KINDS.set(group, kind)
+  // V8 copies short texts; a longer one may be a part of a line, and keep all of it in memory.
+  if (group.length <= 12) KINDS.set(group, kind)
   return kind
 }
 
@@ -74,7 +75,7 @@ export function numberOf(text: string): number | string {
 /** Sums are rounded to a nanosecond: 1.005 s is 1005 ms, not 1004.9999999999999. */
 export function addDuration(context: Record<string, unknown>, text: string, unit: string): void {
   const ms = Number(text) * UNITS[unit]!
-  if (!(ms >= 0)) return
+  if (!(ms >= 0 && ms < Number.POSITIVE_INFINITY)) return
   const before = typeof context.duration === 'number' ? context.duration : 0
   context.duration = rounded(before + ms)
 }

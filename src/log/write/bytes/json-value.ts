@@ -131,7 +131,7 @@ function canonicalObject(view: DataView, from: number, to: number, depth: number
     const end = byteAt(view, at, to) === 0x22 ? canonicalString(view, at, to) : -1
     if (end < 0 || byteAt(view, end, to) !== 0x3a) return -1
     const first = view.getUint8(at + 1)
-    // Keys like numbers go first, and `__proto__` may be none.
+    // JavaScript moves integer keys to the front, and `__proto__` may not become a property.
     if ((first >= 0x30 && first <= 0x39) || first === 0x5f) return -1
     for (let i = row; i < row + count; i++)
       if (ends[i]! - starts[i]! === end - at && isSame(view, starts[i]!, at, end)) return -1
@@ -167,7 +167,7 @@ function canonicalString(view: DataView, from: number, to: number): number {
   }
 }
 
-/** Numbers that JSON.parse reads exactly: up to 15 digits, none that is left out, and no exponent. */
+/** Numbers that JSON.parse reads exactly: up to 15 digits, without trailing zeros or an exponent. */
 function canonicalNumber(view: DataView, from: number, to: number): number {
   const first = view.getUint8(from) === 0x2d ? from + 1 : from
   const whole = digitsEnd(view, first, to)

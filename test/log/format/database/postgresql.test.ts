@@ -26,6 +26,16 @@ describe('PostgreSQL', () => {
     expect(await (await view('file=prefix.log&level=error')).text()).toBe(`${lines.slice(4, 8).join('\n')}\n`)
     expect(await (await view('file=prefix.log&level=warn')).text()).toBe(`${lines.slice(0, 8).join('\n')}\n`)
   })
+  it('has no duration that is no number, which JSON cannot say', async () => {
+    const line = '2026-11-14 02:10:00.123 UTC [42] user=app,app=x duration_s=1e400 LOG:  hello\n'
+    const odd = createApp({ logs: memoryStore({ 'a.log': line.repeat(3) }), config: '' })
+    const json = await (await odd.request('/api/v1/log/view?file=a.log&format=ndjson')).text()
+    const records = json
+      .trim()
+      .split('\n')
+      .map((record) => JSON.parse(record))
+    expect(records.map(({ context }) => context)).toEqual(Array(3).fill({ user: 'app', app: 'x', pid: 42 }))
+  })
   it('has the zone of its lines', async () => {
     const since = await view('file=prefix.log&since=2026-11-15T11:34:17Z&until=2026-11-15T11:34:18Z')
     expect(await since.text()).toBe(text('postgresql-prefix'))
