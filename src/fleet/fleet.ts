@@ -62,7 +62,9 @@ export function createFleet(options: FleetOptions): Hono {
   const ownChart = chartOfSelf(() => {
     const { id: _, ...node } = own!
     const access = () => EVERYTHING
-    return createApp({ ...common, ...node, metrics: undefined }, { limits: shared.limits, access })
+    // No client sends these requests: they have neither a token nor a host.
+    const options = { ...common, ...node, metrics: undefined, allowHosts: [] }
+    return createApp(options, { limits: shared.limits, access })
   })
   const chartOf = (id: string) => {
     if (id === own?.id) return ownChart

@@ -58,7 +58,7 @@ interface Asked {
   missing: Missing[]
 }
 
-/** What tells requests for other logs apart. */
+/** Identifies which logs a request names. */
 function pickKey({ node, file, files }: Query, grant: Grant): string {
   return JSON.stringify([node, files ?? file, grant.nodes, grant.files])
 }
@@ -187,7 +187,7 @@ export class FleetLogs {
     this.#picked.set(key, { sources, missing: [], unlisted, homes })
   }
 
-  /** The logs that were remembered. A peer that was removed, or has another address, is asked nothing any more. */
+  /** The logs that were remembered. A peer that was removed or moved is no longer asked. */
   #guess(key: string): Sources | null {
     const picked = this.#picked.get(key)
     const isThere = ({ node }: Source, i: number) => this.#options.homes.live(node!) === picked!.homes[i]

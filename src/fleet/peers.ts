@@ -80,7 +80,10 @@ async function stateOfSelf(self: FleetHome): Promise<HomeState> {
 }
 
 /** A chart that a node counts of its logs; null if it cannot. `missing` names logs that are not in it. */
-export type ChartOf = (query: string) => Promise<(LevelHistogram & { missing: string | null }) | null>
+export type ChartOf = (
+  query: string,
+  signal: AbortSignal,
+) => Promise<(LevelHistogram & { missing: string | null }) | null>
 
 /** How long the counts of the last hour, and those of the day before it, are valid. */
 const HOUR_VALID_MS = 60_000
@@ -89,6 +92,8 @@ const DAY_VALID_MS = 15 * MINUTE_MS
 const DAY_STEP = 15
 /** How many nodes count at once. */
 const COUNTED_AT_ONCE = 16
+/** A count that takes longer is given up. Nobody waits for it, so the node is not taken for one that fails. */
+const COUNT_MS = 8000
 
 type Row = [minute: number, errors: number, warnings: number]
 
@@ -104,7 +109,7 @@ export class LivingCounts {
   readonly #asking = new SharedWork<void>()
   readonly #limit = concurrencyLimit({ most: COUNTED_AT_ONCE, queue: MOST_PEERS })
 
-  /** `chartOf` is undefined of a node that is not asked now. */
+  /** `chartOf` returns undefined for a node that should not be asked now. */
   constructor(chartOf: (id: string) => ChartOf | undefined, clock: Clock) {
     this.#chartOf = chartOf
     this.#clock = clock
@@ -132,27 +137,43 @@ export class LivingCounts {
     const minute = Math.floor(this.#clock.now() / MINUTE_MS)
     const at = this.#clock.elapsed()
     const from = minute - COUNTED_MINUTES + 1
-    const hour = await rowsOf(chartOf, from, 1)
+    const rowsOf = (from: number, step: number) => this.#rowsOf(chartOf, from, step)
+    const hour = await rowsOf(from, 1)
     const counts = hour && {
       lastLine: null,
       minutes: minutesOf(hour),
-      ...(await this.#dayOf(id, chartOf, minute, hour)),
+      ...(await this.#dayOf(id, rowsOf, minute, hour)),
     }
     this.#known.set(id, { counts, at })
+  }
+
+  /** The errors and warnings since a minute, in steps of `step` minutes; null if not all are counted in time. */
+  async #rowsOf(chartOf: ChartOf, from: number, step: number): Promise<Row[] | null> {
+    const given = new AbortController()
+    const end = this.#clock.after(COUNT_MS, () => given.abort())
+    try {
+      return rowsIn(await chartOf(queryOf(from, step), given.signal))
+    } catch (error) {
+      if (!given.signal.aborted) throw error
+      return null
+    } finally {
+      end()
+    }
   }
 
   /** The day up to the last hour, which is counted less often, and the minutes since. */
   async #dayOf(
     id: string,
-    chartOf: ChartOf,
+    rowsOf: (from: number, step: number) => Promise<Row[] | null>,
     minute: number,
     hour: readonly Row[],
   ): Promise<Pick<LogCounts, 'day'>> {
     const from = (Math.floor(minute / DAY_STEP) + 1) * DAY_STEP - DAY_MINUTES
     const at = this.#clock.elapsed()
     let day = this.#days.get(id)
-    if (!day || at - day.at >= DAY_VALID_MS) {
-      day = { rows: await rowsOf(chartOf, from, DAY_STEP), at }
+    // What could not be counted is tried again soon.
+    if (!day || at - day.at >= (day.rows ? DAY_VALID_MS : HOUR_VALID_MS)) {
+      day = { rows: await rowsOf(from, DAY_STEP), at }
       this.#days.set(id, day)
     }
     // A step that began before the hour did ended long before the day was counted.
@@ -169,12 +190,12 @@ export class LivingCounts {
   }
 }
 
-/** The errors and warnings since a minute, by steps of so many; null if not all are counted. */
-async function rowsOf(chartOf: ChartOf, from: number, step: number): Promise<Row[] | null> {
+function queryOf(from: number, step: number): string {
   const start = from * MINUTE_MS
-  const chart = await chartOf(
-    `file=*&level=warn&since=${new Date(start).toISOString()}&step=${step * MINUTE_MS}&origin=${start}`,
-  )
+  return `file=*&level=warn&since=${new Date(start).toISOString()}&step=${step * MINUTE_MS}&origin=${start}`
+}
+
+function rowsIn(chart: Awaited<ReturnType<ChartOf>>): Row[] | null {
   // Logs whose lines have no times have nothing to count.
   const isWhole =
     chart?.complete && (chart.missing ?? ';no-time').split(', ').every((name) => name.endsWith(';no-time'))

@@ -34,8 +34,8 @@ export function selfHome(
 /** How the node that the service runs on counts its own logs: by an app of it that answers without a token. */
 export function chartOfSelf(make: () => Hono): ChartOf {
   const app = once(async () => make())
-  return async (query) => {
-    const answer = await (await app()).request(`/api/v1/log/histogram?${query}`)
+  return async (query, signal) => {
+    const answer = await (await app()).request(`/api/v1/log/histogram?${query}`, { signal })
     if (answer.status !== 200) return null
     return { ...(await answer.json()), missing: answer.headers.get('X-Nodestate-Missing') }
   }

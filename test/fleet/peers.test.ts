@@ -3,8 +3,10 @@ import type { FleetNode } from '../../src/answers.ts'
 import { type AppOptions, createApp } from '../../src/app.ts'
 import { createFleet, type FleetOptions } from '../../src/fleet/fleet.ts'
 import type { PeerOptions } from '../../src/fleet/peer.ts'
+import { LivingCounts } from '../../src/fleet/peers.ts'
 import { systemClock } from '../../src/limits/clock.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { manualClock } from '../support/manual-clock.ts'
 import { PATIENT } from '../support/patient.ts'
 
 const NODE = {
@@ -102,6 +104,7 @@ describe('a fleet of peers', () => {
         { name: 'config', token: 'config', scopes: ['config'] },
       ],
       self: { id: 'db-0', logs: own, config: '', node: NODE },
+      allowHosts: ['logs.example'],
     })
     peers[0]!.logs.put('a.log', at(1600, 'ERROR') + at(300, 'ERROR') + at(30, 'FATAL') + at(2, 'WARN'))
     peers[0]!.logs.put('b.log', at(10, 'INFO') + at(3, 'ERROR'))
@@ -110,14 +113,15 @@ describe('a fleet of peers', () => {
     peers[2]!.state.isOld = true
     const charts = () => peers[0]!.asked.filter(({ url }) => url.includes('/histogram')).length
     const list = async (token = 'all') => {
-      const { text } = await get('/api/v1/nodes', { Authorization: `Bearer ${token}` })
-      return JSON.parse(text) as FleetNode[]
+      const headers = { Authorization: `Bearer ${token}`, Host: 'logs.example' }
+      return JSON.parse((await get('/api/v1/nodes', headers)).text) as FleetNode[]
     }
     const shown = (nodes: FleetNode[]) => nodes.map(({ id, errors, warnings }) => [id, errors, warnings])
     const unknown = ['db-0', 'db-1', 'db-2', 'db-3'].map((id) => [id, null, null])
     expect(shown(await list('some'))).toEqual(unknown)
     expect(shown(await list('config'))).toEqual(unknown)
-    await get('/api/v1/log/view?node=db-1&file=a.log', { Authorization: 'Bearer all' })
+    const headers = { Authorization: 'Bearer all', Host: 'logs.example' }
+    expect((await get('/api/v1/log/view?node=db-1&file=a.log', headers)).status).toBe(200)
     expect(charts()).toBe(0)
     await vi.waitFor(async () =>
       expect(shown(await list())).toEqual([
@@ -140,6 +144,28 @@ describe('a fleet of peers', () => {
     // Only the last hour is counted again.
     expect(charts()).toBe(3)
     expect(peers[1]!.asked).toEqual([])
+  })
+
+  it('gives up a count that takes long by itself, and tries again soon', async () => {
+    const clock = manualClock(Date.UTC(2026, 10, 15))
+    const asked: AbortSignal[] = []
+    const counts = new LivingCounts(
+      () => (_, signal) => {
+        asked.push(signal)
+        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+      },
+      clock,
+    )
+    const counted = counts.ask(['db-1'])
+    await clock.pass(8000)
+    await counted
+    expect(asked.map(({ aborted }) => aborted)).toEqual([true])
+    expect(counts.get('db-1')).toBeNull()
+    expect(clock.timers).toBe(0)
+    clock.skip(60_000)
+    void counts.ask(['db-1'])
+    await clock.pass(1)
+    expect(asked.length).toBe(2)
   })
 
   it('gives a timeline of all of them, and names the dead one', async () => {
