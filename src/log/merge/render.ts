@@ -31,7 +31,7 @@ export function writeAll(record: MergedRecord, writer: MergedWriter, out: Output
 
 /** Bytes per slice that is sent. */
 const SLICE = 256 * 1024
-/** Bytes that are written before the clock is asked whether others wait. */
+/** Bytes that are read or written before the clock is asked whether others wait. */
 const STEP = 16 * 1024
 const LF = 10
 const encoder = new TextEncoder()
@@ -265,12 +265,17 @@ async function* slicesOf(pages: Pages, writer: MergedWriter): AsyncGenerator<Uin
 /** Writes records, and stops after each step. */
 function* steps(records: readonly MergedRecord[], writer: MergedWriter, out: Output): Generator<void> {
   let next = out.length + STEP
+  let read = 0
   for (const record of records)
     for (let at = 0; at < record.bytes.length; ) {
+      const from = at
       at = writer.write(record, out, at)
-      if (out.length < next) continue
+      // A row of a table may be much shorter than its record.
+      read += at - from
+      if (out.length < next && read < STEP) continue
       yield
       next = out.length + STEP
+      read = 0
     }
 }
 
