@@ -1,7 +1,7 @@
 import { onAbort } from '../../limits/clock.ts'
 import type { Lease, MemoryBudget } from '../../limits/memory-budget.ts'
 import { SlicedStream, type Slices, slicesOf } from '../../store/fast.ts'
-import { replaced, type StoreRead } from '../../store/store.ts'
+import { replaced, StoreError, type StoreRead } from '../../store/store.ts'
 import { collect } from './bytes.ts'
 import type { RangeReader } from './tail.ts'
 
@@ -27,7 +27,7 @@ export interface PartsOptions {
 
 /**
  * The same read of an object, over several connections if it is long: a bucket limits the rate of each. A file that
- * grows, which has an id, has another etag after each line, so its parts could not be told to be of one version.
+ * grows, which has an id, has another etag after each line, so nothing would prove that its parts are of one version.
  */
 export function inParts(got: StoreRead, options: PartsOptions): StoreRead {
   const { entry, length, body, missing } = got
@@ -90,6 +90,8 @@ class InParts implements Slices {
       yield isOpen ? slice : slice.subarray(0, left)
     }
     this.#first.cancel()
+    if (this.#parts && at < this.#parts.from && this.#parts.from < Number.POSITIVE_INFINITY)
+      throw new StoreError('unavailable', `The body of "${this.#got.entry.key}" ended early`)
     if (this.#parts) yield* this.#parts.slices()
     this.cancel()
     return null
@@ -107,8 +109,8 @@ interface PendingPart {
 
 /**
  * The parts of an object from a place on, in order, as long as it is unchanged; a part that fails after its retries ends
- * them with an error. More are read at once while the client is faster than they are. One that stalls holds those that
- * were read at once last, and one more.
+ * them with an error. More are read at once while the client is faster than they are. A stalled client holds as many
+ * as were last read at once, and one more.
  */
 class PartsAhead {
   /** Where the first begins; infinite if there is none. */
@@ -123,6 +125,7 @@ class PartsAhead {
   #queue: PendingPart[] = []
   #sent: Uint8Array | null = null
   #free: Uint8Array<ArrayBuffer>[] = []
+  readonly #own = new WeakSet<ArrayBuffer>()
 
   constructor(got: StoreRead, from: number, most: number, options: PartsOptions) {
     this.#got = got
@@ -161,7 +164,9 @@ class PartsAhead {
   /** Whether a slice was one of a part. They are sent in order: after the last one, the memory of its part is free. */
   reuse({ buffer, byteOffset, length }: Uint8Array): boolean {
     if (buffer !== this.#sent?.buffer) return false
-    if (byteOffset + length === PART) this.#free.push(new Uint8Array(buffer as ArrayBuffer))
+    // A store may return memory of its own.
+    const isOwn = this.#own.has(buffer as ArrayBuffer)
+    if (isOwn && byteOffset + length === PART) this.#free.push(new Uint8Array(buffer as ArrayBuffer))
     return true
   }
 
@@ -193,6 +198,7 @@ class PartsAhead {
   async #read(offset: number, length: number): Promise<Uint8Array> {
     const { key, etag } = this.#got.entry
     const buffer = this.#free.pop() ?? new Uint8Array(PART)
+    this.#own.add(buffer.buffer)
     const got = await this.#options.read({ offset, length }, { signal: this.#ended.signal, ifMatch: etag })
     if (got.entry.etag === etag && got.length === length) return collect(got, buffer)
     if (got.body instanceof ReadableStream) await got.body.cancel()
