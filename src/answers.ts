@@ -25,8 +25,8 @@ export interface FleetNode {
   lag: number | null
   /**
    * How many errors and warnings its logs had in the last hour, by the times of the records, and when the last record was
-   * written, in milliseconds since the Unix epoch: in the files that the token may see. Null if nobody counts them,
-   * and without the scope `logs`.
+   * written, in milliseconds since the Unix epoch: in the files that the token may see. Null if neither the shipper nor the
+   * node counts them, and without the scope `logs`.
    */
   errors: number | null
   warnings: number | null

@@ -55,7 +55,7 @@ const NAMED = 32
 /** It is in an object of a joined log: the time in its key and a hash of the key follow. */
 const DATED = 64
 
-/** Every record of a page is asked for its log. */
+/** Cached, because every record of a page needs the key of its log. */
 const keys = new WeakMap<Pick<Source, 'node' | 'log'>, number>()
 
 /** What a log is called in a cursor: 24 bits that tell 32 logs apart. */

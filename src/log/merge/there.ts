@@ -183,7 +183,7 @@ export class ThereLane implements MergeLane {
 
   async onward(next = this.next): Promise<LanePlace> {
     const record = this.#records[next]
-    // What makes no sense harms only its own log: that goes on at the time of the record.
+    // An invalid place affects only this log, which goes on at the time of the record.
     if (record)
       return tryParse(() => placeOf(record.place, this.source)) ?? { kind: 'time', time: record.placed }
     return this.#here?.onward() ?? this.#place ?? { kind: 'start' }

@@ -86,7 +86,10 @@ export function parseLane(given: unknown, body: Uint8Array, source: Source, forw
 
 const isNote = (note: unknown) => typeof note === 'string' && /^[a-z-]{1,40}$/.test(note)
 
-/** Where a log is read on, as its node wrote it. Of the records of a page, one is asked: to read all takes half its time. */
+/**
+ * Where a log is read on, as its node wrote it. It is decoded only when needed: to decode the place of every record takes
+ * half the time of a page.
+ */
 export function placeOf(text: string, source: Source): LanePlace {
   const own = { ...source, node: null }
   const state = decodeMerged(text, 'after', [own]).lanes.get(laneKey(own))

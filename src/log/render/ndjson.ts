@@ -207,7 +207,7 @@ export class NdjsonWriter {
     const length = copyNormal(text, 0, text.length, this.#copy)
     this.#reserve(at, 6 * text.length + RECORD_ROOM)
     if (length < 0) return -1
-    // Nothing looks for its end behind it.
+    // A sentinel: searches for the end of the line stop here.
     this.#copy[length] = LF
     if (!this.#record.inside(this.#copy, length, () => this.#wholeIn(length, at))) return -1
     // The time of a line in parts is that of its first one.

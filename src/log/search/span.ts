@@ -79,7 +79,7 @@ async function lastLines(series: Series, lo: number, hi: number, count: number):
   return null
 }
 
-/** How much is read next, after so many bytes and lines, for the lines that are left: over a network, one read. */
+/** How much to read next, estimated from the bytes and lines read so far: over a network, one read should be enough. */
 function nextStep(bytes: number, lines: number, left: number): number {
   const wanted = lines === 0 ? 4 * bytes : Math.ceil((MARGIN * left * bytes) / lines)
   return Math.min(Math.max(wanted, FIRST_READ), LARGEST_READ)

@@ -7,7 +7,7 @@ type PageOf = (picked: Sources, signal: AbortSignal) => Promise<MergedPage>
 
 /**
  * Picks the logs of a request and reads their page. Where the logs of the last such request are remembered, their page is
- * read while the nodes list their files, and counts only if they still have the same: one way to a peer, not two.
+ * read while the nodes list their files, and used only if these are unchanged. This saves one round trip to each peer.
  */
 export async function pickedPage(
   query: Query,

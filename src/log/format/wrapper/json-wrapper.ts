@@ -150,7 +150,7 @@ function plainlyUnescaped(bytes: Uint8Array, from: number, to: number): number {
     }
     out[length++] = byte
   }
-  // Nothing looks for its end behind it.
+  // A sentinel: searches for the end of the line stop here.
   out[length] = 0x0a
   return length
 }
