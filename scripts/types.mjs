@@ -25,12 +25,12 @@ for (const [name, text] of texts) {
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, text)
 }
-// Bundles have no source of their own.
+// Bundles have no source of their own. Another build may remove stale files at the same time.
 for (const name of readdirSync('dist', { recursive: true }).filter(
   (each) => !/^(worker|lambda)\//.test(each),
 )) {
   const isStale = name.endsWith('.d.ts')
     ? !reached.has(name)
     : name.endsWith('.js') && !existsSync(join('src', name.replace(/js$/, 'ts')))
-  if (isStale && name !== 'page/assets.js') rmSync(join('dist', name))
+  if (isStale && name !== 'page/assets.js') rmSync(join('dist', name), { force: true })
 }
