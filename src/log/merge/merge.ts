@@ -107,13 +107,6 @@ function refuseAlike(sources: readonly Source[]): void {
   )
 }
 
-/** A log whose next record may come next, and the place of its name among the others. */
-interface Contender {
-  lane: MergeLane
-  frontier: number
-  rank: number
-}
-
 /** Several logs that are read as one, in one direction. */
 export class Merge {
   records: MergedRecord[] = []
@@ -292,23 +285,20 @@ export class Merge {
    * nothing is left. A log that was searched up to some time without a match holds up nothing before that time.
    */
   #emit(): MergeLane | null {
-    const comesFirst = (a: Contender, b: Contender) => this.#comesFirst(a, b)
+    const comesFirst = (a: MergeLane, b: MergeLane) => this.#comesFirst(a, b)
     const order = this.#answering()
       .filter((lane) => lane.head || !lane.isDone)
-      .map((lane) => ({ lane, frontier: lane.frontier, rank: this.#lanes.indexOf(lane) }))
       .sort((a, b) => (comesFirst(a, b) ? -1 : 1))
-    for (let first = order.shift(); first; first = order.shift()) {
-      const { lane } = first
+    for (let lane = order.shift(); lane; lane = order.shift()) {
       if (!lane.head) return lane
       const rival = order[0]
-      for (let head = lane.head; head && (!rival || comesFirst(first, rival)); head = lane.head) {
+      for (let head = lane.head; head && (!rival || comesFirst(lane, rival)); head = lane.head) {
         if (head.bytes === null) return this.#mayFit(head) ? lane : null
         if (!this.#take(lane, head, head.bytes)) return null
         lane.advance()
-        first.frontier = lane.frontier
       }
       if (this.#isFull()) return null
-      if (lane.head || !lane.isDone) insertInto(order, first, comesFirst)
+      if (lane.head || !lane.isDone) insertInto(order, lane, comesFirst)
     }
     return null
   }
@@ -343,9 +333,10 @@ export class Merge {
   }
 
   /** Whether the next record of a log is taken before that of another: at the same time, as their names are sorted. */
-  #comesFirst(a: Contender, b: Contender): boolean {
-    if (a.frontier === b.frontier) return a.rank < b.rank === this.#forward
-    return this.#forward ? a.frontier < b.frontier : a.frontier > b.frontier
+  #comesFirst(a: MergeLane, b: MergeLane): boolean {
+    const [own, other] = [a.frontier, b.frontier]
+    if (own === other) return this.#lanes.indexOf(a) < this.#lanes.indexOf(b) === this.#forward
+    return this.#forward ? own < other : own > other
   }
 
   /** Whether a long record may fit that is not loaded. */
@@ -367,11 +358,10 @@ export class Merge {
     if (this.records.length > 0 && (size > this.#size || lines > this.#lines)) return false
     this.#size -= size
     this.#lines -= lines
-    const { source } = lane
+    const behind = stateIn(this.#request, lane.source)?.behind === true
     const isPassed = cursor !== null && isBeyond(cursor.place.time, placed, this.#forward)
-    const late = isPassed && stateIn(this.#request, source)?.behind === true
     this.#taken.push({ lane, index: lane.next })
-    this.records.push({ bytes, format, time, placed, source, late, around })
+    this.records.push({ bytes, format, time, placed, source: lane.source, late: behind && isPassed, around })
     if (around) this.#last.set(lane, record)
     return true
   }

@@ -31,8 +31,6 @@ export function writeAll(record: MergedRecord, writer: MergedWriter, out: Output
 
 /** Bytes per slice that is sent. */
 const SLICE = 256 * 1024
-/** Bytes that are read or written before the clock is asked whether others wait. */
-const STEP = 16 * 1024
 const LF = 10
 const encoder = new TextEncoder()
 
@@ -40,16 +38,6 @@ const encoder = new TextEncoder()
 export class Output {
   #bytes = new Uint8Array(64 * 1024)
   length = 0
-
-  get bytes(): Uint8Array<ArrayBuffer> {
-    return this.#bytes
-  }
-
-  /** Goes on in memory that has what was written, up to a length. */
-  goOn(bytes: Uint8Array<ArrayBuffer>, length: number): void {
-    this.#bytes = bytes
-    this.length = length
-  }
 
   constructor(head?: Uint8Array) {
     if (head) this.add(head)
@@ -122,69 +110,30 @@ export function ndjsonWriter(options: RecordOptions): MergedWriter {
     const named = JSON.stringify(node === null ? { file } : { node, file })
     return encoder.encode(`${named.slice(0, -1)},`)
   })
-  const writersOf = perSource(() => new Map<unknown, RecordWriter>())
+  const writerOf = perSource(() => new Map<unknown, NdjsonWriter>())
   return {
     cost: (bytes) => ({ size: bytes.length, lines: 1 }),
     write({ bytes, source, format, late, around }, out, from) {
-      const writers = writersOf(source)
+      const writers = writerOf(source)
       let writer = writers.get(format)
       if (!writer) {
-        writer = new RecordWriter(new NdjsonWriter(format, source.context.zone, options))
+        writer = new NdjsonWriter(format, source.context.zone, options)
         writers.set(format, writer)
       }
-      if (from > 0) return writer.writeOn(bytes, out)
-      out.add(headOf(source))
-      if (late) out.add(LATE)
-      if (around?.isMatch === false) out.add(CONTEXT)
-      // The record begins where the last comma is, which takes the place of its brace.
-      out.length--
-      const comma = out.length
-      const end = writer.write(bytes, out)
-      out.bytes[comma] = COMMA
-      return end
+      writer.into(scratch)
+      if (from === 0) writer.read(bytes, 0, bytes.length)
+      writer.write(bytes.length, SLICE)
+      const json = writer.take()
+      if (json.buffer.byteLength <= LARGEST_SCRATCH) scratch = new Uint8Array(json.buffer)
+      if (from === 0) out.add(headOf(source))
+      if (from === 0 && late) out.add(LATE)
+      if (from === 0 && around?.isMatch === false) out.add(CONTEXT)
+      out.add(from === 0 ? json.subarray(1) : json)
+      const { left } = writer
+      // Each log has a writer, which would hold its last record until the next one.
+      if (left === 0 && bytes.length > SLICE) writer.read(NOTHING, 0, 0)
+      return bytes.length - left
     },
-  }
-}
-
-const COMMA = 0x2c
-
-/**
- * Writes records one by one. Those of a page share memory: a view of each, and of what is written, would take longer than
- * to write it.
- */
-class RecordWriter {
-  readonly #writer: NdjsonWriter
-  #memory: ArrayBufferLike = NOTHING.buffer
-
-  constructor(writer: NdjsonWriter) {
-    this.#writer = writer
-  }
-
-  /** Writes a record, or its first piece; returns where the next one begins. */
-  write(bytes: Uint8Array, out: Output): number {
-    const { buffer, byteOffset, length } = bytes
-    // The memory of long records is used again, so what was seen of it before does not hold.
-    if (length > SLICE) {
-      this.#memory = NOTHING.buffer
-      this.#writer.read(bytes, 0, length)
-    } else {
-      if (buffer !== this.#memory) this.#writer.read(new Uint8Array(buffer), 0, 0)
-      this.#memory = buffer
-      this.#writer.readOn(byteOffset, byteOffset + length)
-    }
-    return this.writeOn(bytes, out)
-  }
-
-  writeOn({ length }: Uint8Array, out: Output): number {
-    const writer = this.#writer
-    const at = out.length
-    writer.into(out.bytes, at)
-    writer.write(length, at + SLICE)
-    out.goOn(writer.out, writer.written)
-    const { left } = writer
-    // Each log has a writer, which would hold its last record until the next one.
-    if (left === 0 && length > SLICE) writer.read(NOTHING, 0, 0)
-    return length - left
   }
 }
 
@@ -209,6 +158,9 @@ export function csvWriter({ head, row }: Rows): MergedWriter {
 }
 
 const LATE = encoder.encode('"late":true,')
+/** One record is written at a time, so one piece of memory will do. */
+let scratch = new Uint8Array(64 * 1024)
+const LARGEST_SCRATCH = 1024 * 1024
 
 /** The records as a body. `release` is called when they have been written, or the client disconnects. */
 export function mergedBody(
@@ -252,31 +204,16 @@ export function mergedStream(pages: Pages, writer: MergedWriter, end: () => void
 async function* slicesOf(pages: Pages, writer: MergedWriter): AsyncGenerator<Uint8Array, void> {
   const out = new Output(writer.head)
   for await (const records of pages) {
-    for (const _ of steps(records, writer, out)) {
-      if (out.length < SLICE && !isTurnOver()) continue
-      yield out.take()
-      await yieldToEventLoop()
-    }
+    for (const record of records)
+      for (let at = 0; at < record.bytes.length; ) {
+        at = writer.write(record, out, at)
+        if (out.length === 0 || (out.length < SLICE && !isTurnOver())) continue
+        yield out.take()
+        await yieldToEventLoop()
+      }
     if (out.length > 0) yield out.take()
   }
   if (out.length > 0) yield out.take()
-}
-
-/** Writes records, and stops after each step. */
-function* steps(records: readonly MergedRecord[], writer: MergedWriter, out: Output): Generator<void> {
-  let next = out.length + STEP
-  let read = 0
-  for (const record of records)
-    for (let at = 0; at < record.bytes.length; ) {
-      const from = at
-      at = writer.write(record, out, at)
-      // A row of a table may be much shorter than its record.
-      read += at - from
-      if (out.length < next && read < STEP) continue
-      yield
-      next = out.length + STEP
-      read = 0
-    }
 }
 
 function perSource<T>(make: (source: Source) => T): (source: Source) => T {

@@ -48,17 +48,11 @@ export class NdjsonWriter {
     this.#writeWhole = format.plan && !options.raw ? recordWriter(format.plan) : null
   }
 
-  /** Sets the memory to write to, and where to begin. If it is too small, it is replaced by a larger one. */
-  into(out: Uint8Array<ArrayBuffer>, at = 0): void {
-    this.#written = at
-    if (out === this.#out) return
+  /** Sets the memory to write to. If it is too small, it is replaced by a larger one. */
+  into(out: Uint8Array<ArrayBuffer>): void {
     this.#out = out
+    this.#written = 0
     this.#record.into(out)
-  }
-
-  /** The memory that is written to. */
-  get out(): Uint8Array<ArrayBuffer> {
-    return this.#out
   }
 
   /** What was written since `into`. */
@@ -79,18 +73,12 @@ export class NdjsonWriter {
     this.#record.from(bytes)
   }
 
-  /** Takes other whole records of the bytes that were read last. */
-  readOn(from: number, to: number): void {
-    this.#at = from
-    this.#to = to
-  }
-
   /** How much of what was read is not written yet. */
   get left(): number {
     return this.#to - this.#at
   }
 
-  /** Where what was written since `into` ends. */
+  /** How much was written since `into`. */
   get written(): number {
     return this.#written
   }
