@@ -92,7 +92,7 @@ const ROOMS: [room: string, door?: string[]][] = [
   ['log/histogram'],
   ['log/fields'],
   ['log/groups'],
-  ['log/follow', ['followers.ts', 'frame.ts', 'hub.ts']],
+  ['log/follow', ['followers.ts', 'frame.ts', 'hub.ts', 'stream.ts']],
   ['log/merge/records'],
   ['log/merge'],
   ['log/merge/live', ['follow.ts']],

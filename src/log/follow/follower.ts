@@ -34,7 +34,7 @@ import {
   packetSize,
   recordsPacket,
 } from './frame.ts'
-import type { FollowLimits, Hub, Subscription } from './hub.ts'
+import type { Hub, Subscription } from './hub.ts'
 import { isMoving } from './moving.ts'
 
 export interface FollowRequest {
@@ -112,37 +112,6 @@ export class Follower {
       hub.leave(key, subscription.channel)
       throw error
     }
-  }
-
-  /** What is sent to the client. `leave` is called once, when it ends. */
-  stream({ duration, clock }: FollowLimits, signal: AbortSignal | undefined, leave: () => void) {
-    let cancel = () => {}
-    const end = () => {
-      if (this.#ended) return
-      cancel()
-      signal?.removeEventListener('abort', end)
-      this.end()
-      leave()
-    }
-    if (signal?.aborted) end()
-    signal?.addEventListener('abort', end)
-    if (duration !== null) cancel = clock.after(duration, end)
-    return new ReadableStream<Uint8Array>(
-      {
-        pull: async (controller) => {
-          try {
-            const packet = await this.next()
-            if (packet) controller.enqueue(packet.bytes)
-            else controller.close()
-          } catch (error) {
-            end()
-            controller.error(error)
-          }
-        },
-        cancel: end,
-      },
-      { highWaterMark: 0 },
-    )
   }
 
   /** Ends it: what it holds is released, and `next` is null. */

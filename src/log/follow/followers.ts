@@ -1,7 +1,6 @@
 import { soundsCompressed } from '../../codec/kind.ts'
 import { Budget } from '../../limits/budget.ts'
 import { sleep } from '../../limits/clock.ts'
-import { LogError } from '../error.ts'
 import { relaxedFiles } from '../files/files.ts'
 import { lastFor, placeIn } from '../rotated/family.ts'
 import { isRotatedName } from '../rotated/names.ts'
@@ -12,6 +11,7 @@ import type { Followed } from './change.ts'
 import { Follower, type FollowRequest } from './follower.ts'
 import { type FollowLimits, Hub } from './hub.ts'
 import { isMoving } from './moving.ts'
+import { followStream } from './stream.ts'
 
 /** How old the size of a shipped log may be, in ms: one check then serves all its followers. */
 const LOOK_AGE = 2000
@@ -30,22 +30,8 @@ export class Followers {
   }
 
   /** The stream of a log: its tail, and then whatever is appended. Errors come before it starts. */
-  async follow(request: FollowRequest, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
-    if (this.#count.following >= this.#limits.followers)
-      throw new LogError('too-busy', 'Too many clients are following logs already; try again later.')
-    this.#count.following++
-    let left = false
-    const leave = () => {
-      if (!left) this.#count.following--
-      left = true
-    }
-    try {
-      const follower = await this.open(request, signal)
-      return follower.stream(this.#limits, signal, leave)
-    } catch (error) {
-      leave()
-      throw error
-    }
+  follow(request: FollowRequest, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    return followStream(() => this.open(request, signal), this.#limits, this.#count, signal)
   }
 
   /**

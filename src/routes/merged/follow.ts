@@ -1,10 +1,10 @@
 import { claim } from '../../http/caller.ts'
 import { respond } from '../../http/sliced.ts'
 import { inTime } from '../../limits/clock.ts'
-import { LogError } from '../../log/error.ts'
 import type { LogFiles } from '../../log/files/files.ts'
 import { Followers } from '../../log/follow/followers.ts'
 import type { FollowLimits } from '../../log/follow/hub.ts'
+import { followStream } from '../../log/follow/stream.ts'
 import { followMerged } from '../../log/merge/live/follow.ts'
 import type { ViewContext } from '../../log/view/context.ts'
 import { filterKey } from '../parameters/query-text.ts'
@@ -30,8 +30,6 @@ export async function followLogs(
     : cursorOf(query, decode)
   if (request.method === 'HEAD')
     return new Response(null, { headers: { ...headers, ...sourceHeaders(rest) } })
-  if (count.following >= following.followers)
-    throw new LogError('too-busy', 'Too many clients are following logs already; try again later.')
   const ended = new AbortController()
   const signal = AbortSignal.any([request.signal, ended.signal])
   claim(request, signal)
@@ -51,24 +49,9 @@ export async function followLogs(
     following,
     signal,
   )
-  count.following++
-  const { duration, clock } = following
-  // Errors are reported before the answer begins, unless a busy service takes long to read: headers do not wait for that.
-  const first = frames.next()
-  await inTime(clock, HEADERS_MS, first).catch((error) => {
-    count.following--
-    throw error
-  })
-  const cancel = duration === null ? null : clock.after(duration, () => ended.abort())
-  let isOpen = true
-  const leave = () => {
-    if (isOpen) count.following--
-    isOpen = false
-    ended.abort()
-    cancel?.()
-  }
-  const told = { ...headers, ...sourceHeaders({ ...rest, missing }) }
-  return respond(streamOf(frames, first, leave), told)
+  // The headers name the logs that cannot be read, as far as `tell` was told of them.
+  const body = await followStream(() => opened(frames, ended, following), following, count, request.signal)
+  return respond(body, { ...headers, ...sourceHeaders({ ...rest, missing }) })
 }
 
 /** The hubs of the logs that timelines follow, by their files: followers of the same logs share them. */
@@ -83,35 +66,22 @@ function followersOf(context: ViewContext, limits: FollowLimits): Followers {
 /** How long the headers of an answer wait for its logs to be opened: they name those that cannot be read. */
 const HEADERS_MS = 2000
 
-/** The frames, of which the first is read already. `leave` is called at the end, however it comes. */
-function streamOf(
-  frames: AsyncGenerator<Uint8Array>,
-  first: Promise<IteratorResult<Uint8Array>>,
-  leave: () => void,
-): ReadableStream<Uint8Array> {
-  let next: Promise<IteratorResult<Uint8Array>> | null = first
-  // A client may leave before anybody waits for it.
+/** The frames, once the first is there. Errors are thrown here, unless a busy service takes long to open the logs. */
+async function opened(frames: AsyncGenerator<Uint8Array>, ended: AbortController, { clock }: FollowLimits) {
+  let first: Promise<IteratorResult<Uint8Array>> | null = frames.next()
+  await inTime(clock, HEADERS_MS, first)
+  // The client may leave before the first one is read.
   first.catch(() => {})
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          let { done, value } = await (next ?? frames.next())
-          next = null
-          if (value?.length === 0) ({ done, value } = await frames.next())
-          if (!done) return controller.enqueue(value)
-          leave()
-          controller.close()
-        } catch (error) {
-          leave()
-          throw error
-        }
-      },
-      async cancel() {
-        leave()
-        await frames.return(undefined)
-      },
+  return {
+    async next() {
+      let { done, value } = await (first ?? frames.next())
+      first = null
+      if (value?.length === 0) ({ done, value } = await frames.next())
+      return done ? null : { bytes: value }
     },
-    { highWaterMark: 0 },
-  )
+    end() {
+      ended.abort()
+      frames.return(undefined).catch(() => {})
+    },
+  }
 }

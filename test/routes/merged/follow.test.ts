@@ -53,6 +53,23 @@ describe('following several logs', () => {
     expect(await until('a5')).toContain(`b.log\t${line(4, 'b4')}`)
   })
 
+  it('counts as one follower, until the client leaves, also if nothing was read', async () => {
+    const logs = memoryStore({ 'a.log': line(1, 'a1'), 'b.log': line(2, 'b2') })
+    const app = createApp({ logs, config: '', follow: { followers: 1 } })
+    const follow = (signal?: AbortSignal) =>
+      app.request('http://localhost/api/v1/log/view?follow=true&file=*.log', signal && { signal })
+    const left = new AbortController()
+    expect((await follow(left.signal)).status).toBe(200)
+    expect((await follow()).status).toBe(503)
+    left.abort()
+    const last = await follow()
+    expect(last.status).toBe(200)
+    await last.body!.cancel()
+    const another = await follow()
+    expect(another.status).toBe(200)
+    await another.body!.cancel()
+  })
+
   it('waits for the end of a line, and marks what comes late', async () => {
     const { append, follow } = service()
     const { until } = await follow('file=*.log&lines=1&format=ndjson')
