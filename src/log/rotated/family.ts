@@ -350,12 +350,11 @@ function changesOf(order: readonly RotatedFile[]): number[] {
 }
 
 /**
- * Whether each file with text was changed after the one before it. An active file that is empty was truncated when the
- * newest rotated one was copied: its time says nothing more. Another empty one may share a time, as in whole seconds.
+ * Whether each file with text was changed after the one before it. The time of an empty one says nothing: it may be older
+ * than the archive of the file before it, or that of a truncation.
  */
 function isByChange(order: readonly RotatedFile[]): boolean {
-  const own = order.filter((member) => !isActive(member) || member.entry.size > 0)
-  return isRising(changesOf(own)) && isRising(changesOf(own.filter(({ entry }) => entry.size > 0)), -1)
+  return isRising(changesOf(order.filter(({ entry }) => entry.size > 0)), -1)
 }
 
 function byChange(a: RotatedFile, b: RotatedFile): number {

@@ -125,3 +125,13 @@ it('files that were written one after the other stay so if the clock was set bac
   write('a.log', line('14T09:00', 9), '14T20:04')
   expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [6, 7, 8, 9] })
 })
+
+it('an empty rotated file that is older than the archive before it does not leave the order to the records', async () => {
+  // The clock was set back by an hour after the first rotation, and archives have the time at which they were made.
+  write('a.log.4', line('14T20:00', 1), '14T20:00')
+  write('a.log.3', line('14T19:05', 2), '14T20:05')
+  write('a.log.2', line('14T19:10', 3), '14T20:12')
+  write('a.log.1', '', '14T20:11')
+  write('a.log', line('14T19:13', 4), '14T20:13')
+  expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [1, 2, 3, 4], note: null })
+})
