@@ -219,7 +219,7 @@ function* arrange(members: RotatedFile[], headOf: HeadOf): Generator<void, Arran
   yield
   const isSure = isUniform(rotated) && directions.some((order) => isRising(changesOf(order), -1))
   const asked = isSure || rotated.length > MAX_ALL ? sampleOf(rotated) : rotated
-  const sample = [...asked, ...order.filter(isActive)].filter(({ entry }) => entry.size > 0)
+  const sample = [...asked, ...order.filter(isActive)].filter(hasText)
   const wanted = [...new Set([...sample, ...copies])].map(({ entry }) => entry)
   if (wanted.some((entry) => entry.size > 0 && headOf(entry) === undefined))
     return { ...byChangeAlone(order), wanted }
@@ -284,10 +284,11 @@ function mayBeCopy(one: RotatedFile, two: RotatedFile): boolean {
 
 /** The order by modification time, if the records do not decide: in one direction of the names if that fits. */
 function byChangeAlone(order: RotatedFile[]): Omit<Arranged, 'wanted'> {
-  if (isRising(changesOf(order))) return { order, certain: true }
-  const reversed = [...order].sort(byNameReversed)
-  if (isRising(changesOf(reversed))) return { order: reversed, certain: true }
-  return { order: [...order].sort(byChange), certain: false }
+  const directions = [order, [...order].sort(byNameReversed)]
+  const fitting =
+    directions.find((order) => isRising(changesOf(order))) ??
+    directions.find((order) => isRising(changesOf(order.filter(hasText))))
+  return fitting ? { order: fitting, certain: true } : { order: [...order].sort(byChange), certain: false }
 }
 
 /** The order by the times of the first records; all of them are needed. */
@@ -349,12 +350,14 @@ function changesOf(order: readonly RotatedFile[]): number[] {
   return order.map(({ entry }) => entry.modified)
 }
 
-/**
- * Whether each file with text was changed after the one before it. The time of an empty one says nothing: it may be older
- * than the archive of the file before it, or that of a truncation.
- */
+/** Whether each file with text was changed after the one before it. */
 function isByChange(order: readonly RotatedFile[]): boolean {
-  return isRising(changesOf(order.filter(({ entry }) => entry.size > 0)), -1)
+  return isRising(changesOf(order.filter(hasText)), -1)
+}
+
+/** The time of an empty file says little: it may be older than the archive of the file before it, or that of a truncation. */
+function hasText({ entry }: RotatedFile): boolean {
+  return entry.size > 0
 }
 
 function byChange(a: RotatedFile, b: RotatedFile): number {

@@ -135,3 +135,10 @@ it('an empty rotated file that is older than the archive before it does not leav
   write('a.log', line('14T19:13', 4), '14T20:13')
   expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [1, 2, 3, 4], note: null })
 })
+
+it('a log with one file that has text is in order, whatever the times of its empty files', async () => {
+  write('a.log.2', line('14T20:00', 1), '14T20:03')
+  write('a.log.1', '', '14T20:01')
+  write('a.log', '', '14T20:02')
+  expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [1], note: null })
+})
