@@ -1,6 +1,7 @@
 import { useRef } from 'preact/hooks'
 import { Button } from '../ui/controls.tsx'
 import { useListener } from '../ui/listener.ts'
+import { columnsOf } from './record/rows.ts'
 import type { Log } from './use-log.ts'
 
 /** The names above the columns, each of a field with a menu. It scrolls sideways with the list. */
@@ -16,13 +17,11 @@ export function Header({ log }: { log: Log }) {
       <div class="line">
         {log.sources !== null && <span class="o" />}
         <span class="fold" />
-        <span class="t">Time</span>
-        {(log.sources?.nodes.length ?? 0) > 1 && <span class="nn">Node</span>}
-        {(log.sources?.files.length ?? 0) > 1 && <span class="ln">Log</span>}
-        {log.columns.gaps && <span class="d">Since</span>}
-        <span class="l">Level</span>
-        <span class="s">Source</span>
-        <span class="g">Tags</span>
+        {columnsOf({ sources: log.sources, gaps: log.columns.gaps }).map(({ name, title }) => (
+          <span key={name} class={name}>
+            {title}
+          </span>
+        ))}
         {log.made?.columns.fields.map(({ name, chars, numeric }) => (
           <span key={name} class={numeric ? 'x number' : 'x'} style={{ width: `${chars}ch` }}>
             <Button

@@ -1,7 +1,7 @@
 import { valuesOf } from '../record/fields.ts'
 import type { FieldColumn } from '../record/look.ts'
 import { type Item, parse } from '../record/record.ts'
-import { COLUMNS } from '../record/rows.ts'
+import { columnsOf } from '../record/rows.ts'
 
 /** The columns of the list: which are filled, and how wide each must be. What was shown once stays, so that rows do not shift. */
 export class Columns {
@@ -25,7 +25,7 @@ export class Columns {
   measure(items: readonly Item[]): boolean {
     const some = [...items.slice(0, 40), ...items.slice(-40)]
     const records = some.flatMap((item) => (typeof item === 'string' ? [parse(item)] : []))
-    for (const [name, text] of Object.entries(COLUMNS)) {
+    for (const { name, text } of columnsOf()) {
       const chars = Math.max(this.filled.get(name) ?? 0, ...records.map((record) => text(record).length))
       if (chars > 0) this.filled.set(name, chars)
       // The same value again would make the browser compute every row's style once more.

@@ -33,12 +33,7 @@ export function renderRow(item: Item, seq: number, look: RowLook): HTMLElement {
       'line',
       ...(look.sources === null ? [] : [sourceCell(shown, look.sources)]),
       foldButton(shown, look),
-      timeCell(shown, look),
-      ...(look.sources === null ? [] : originCells(shown, look.sources)),
-      ...(look.gaps ? [element('span', 'd', look.gap === null ? '' : gapText(look.gap))] : []),
-      level === null ? element('span', 'l') : valueCell('l v', 'level', level, level.toUpperCase()),
-      placeCell(shown, look),
-      tagsCell(shown, look),
+      ...columnsOf(look).map(({ cell }) => cell(shown, look)),
       ...look.fields.map((field) => fieldCell(record, field, look)),
       messageCell(shown, record, look),
     ),
@@ -82,13 +77,13 @@ function sourceCell(shown: Shown, sources: Sources): HTMLElement {
   return mark
 }
 
-/** The node and the log that a record is from, where there are several. */
-function originCells({ node = '', file = '' }: Shown, { nodes, files, alone }: Sources): HTMLElement[] {
-  const cell = (name: string, text: string) => element('span', { class: name, title: text }, text)
-  return [
-    ...(nodes.length > 1 ? [cell('nn', node)] : []),
-    ...(files.length > 1 ? [cell('ln', file || alone)] : []),
-  ]
+/** The node or the log that a record is from. */
+function originCell(name: string, text: string): HTMLElement {
+  return element('span', { class: name, title: text }, text)
+}
+
+function levelCell({ level }: Shown): HTMLElement {
+  return level === null ? element('span', 'l') : valueCell('l v', 'level', level, level.toUpperCase())
 }
 
 function placeCell({ source }: Shown, look: RowLook): HTMLElement {
@@ -156,14 +151,70 @@ function spelled(text: string, name: string, value: string): { from: number; to:
   return [{ from, to: from + way.length }]
 }
 
-/** What a record has for each column that needs room only where it is filled. */
-export const COLUMNS: Record<string, (shown: Shown) => string> = {
-  t: ({ time }) => time ?? '',
-  nn: ({ node }) => node ?? '',
-  ln: ({ file }) => file ?? '',
-  l: ({ level }) => level ?? '',
-  s: ({ source }) => source.slice(source.lastIndexOf('/') + 1),
-  g: ({ tags, raw }) => tagsText(tags, raw).join(' '),
+/** A column of the list. It is shown if some record fills it, unless the user hides it. */
+interface Column {
+  /** The class of its cells. */
+  name: string
+  /** Above its cells. */
+  title: string
+  /** In the menu of columns. @default its title */
+  label?: string
+  /** What the API and CSV call it. @default not in CSV */
+  member?: string
+  /** What fills it, and decides how wide it is. */
+  text: (shown: Shown) => string
+  /** Whether this list has it. @default always */
+  isThere?: (list: Pick<RowLook, 'sources' | 'gaps'>) => boolean
+  cell: (shown: Shown, look: RowLook) => HTMLElement
+}
+
+/** The columns in their order; those of fields and the message follow. */
+const COLUMNS: readonly Column[] = [
+  { name: 't', title: 'Time', member: 'time', text: ({ time }) => time ?? '', cell: timeCell },
+  {
+    name: 'nn',
+    title: 'Node',
+    member: 'node',
+    text: ({ node = '' }) => node,
+    isThere: ({ sources }) => sources !== null && sources.nodes.length > 1,
+    cell: ({ node = '' }) => originCell('nn', node),
+  },
+  {
+    name: 'ln',
+    title: 'Log',
+    member: 'file',
+    text: ({ file = '' }) => file,
+    isThere: ({ sources }) => sources !== null && sources.files.length > 1,
+    cell: ({ file }, { sources }) => originCell('ln', file || sources!.alone),
+  },
+  {
+    name: 'd',
+    title: 'Since',
+    label: 'Time since the record above',
+    text: ({ time }) => time ?? '',
+    isThere: ({ gaps }) => gaps,
+    cell: (_, { gap }) => element('span', 'd', gap === null ? '' : gapText(gap)),
+  },
+  { name: 'l', title: 'Level', member: 'level', text: ({ level }) => level ?? '', cell: levelCell },
+  {
+    name: 's',
+    title: 'Source',
+    member: 'source',
+    text: ({ source }) => source.slice(source.lastIndexOf('/') + 1),
+    cell: placeCell,
+  },
+  {
+    name: 'g',
+    title: 'Tags',
+    member: 'tag',
+    text: ({ tags, raw }) => tagsText(tags, raw).join(' '),
+    cell: tagsCell,
+  },
+]
+
+/** The columns that a list has; without a list, all. */
+export function columnsOf(list?: Pick<RowLook, 'sources' | 'gaps'>): readonly Column[] {
+  return list ? COLUMNS.filter(({ isThere }) => isThere?.(list) ?? true) : COLUMNS
 }
 
 /** A guess at a row's height before it is drawn; looking for escaped line feeds costs less than parsing. */
