@@ -3,6 +3,7 @@ import { parse } from 'smol-toml'
 import { describe, expect, it } from 'vitest'
 import { serveFlags } from '../src/entry/process/arguments.ts'
 import { defaultOf, flagOf } from '../src/settings/flags.ts'
+import { location, locationIn } from '../src/settings/kinds.ts'
 import { namesOf, type Row } from '../src/settings/row.ts'
 import { effectiveToml, helpText } from '../src/settings/text.ts'
 import { UsageError } from '../src/settings/usage.ts'
@@ -538,6 +539,14 @@ describe('precedence', () => {
   })
 })
 
+it('reads a location in a bucket of any scheme that has a store, and no other', () => {
+  const { parse, allowed } = locationIn(['s3', 'acme'])
+  expect(allowed).toBe('a directory, or s3://bucket/prefix or acme://bucket/prefix')
+  for (const given of ['./logs', 's3://logs', 'acme://logs/db-4']) expect(parse(given)).toBe(given)
+  for (const given of ['gs://logs', 'acme:///x', 'acme://logs/../x', 's3x://logs', 'as3://logs'])
+    expect(parse(given)).toBeNull()
+})
+
 describe('flags', () => {
   it('knows booleans without value, with one, and negated; the last one wins', async () => {
     expect((await load(['--insecure'])).settings.insecure).toBe(true)
@@ -562,17 +571,11 @@ describe('flags', () => {
     [['x'], 'Unexpected argument "x": values follow their flag; nodestate --help shows the flags.'],
     [['--port'], '--port needs a value: it must be an integer from 0 to 65535.'],
     [['--port', '--host', 'x'], '--port needs a value: it must be an integer from 0 to 65535.'],
-    [['--logs='], '--logs needs a value: it must be a directory, or s3://bucket/prefix.'],
-    [['--logs=gs://x/y'], 'Cannot use --logs "gs://x/y": it must be a directory, or s3://bucket/prefix.'],
-    [['--home', 's3:///x'], 'Cannot use --home "s3:///x": it must be a directory, or s3://bucket/prefix.'],
-    [
-      ['--home', 's3://x/../y'],
-      'Cannot use --home "s3://x/../y": it must be a directory, or s3://bucket/prefix.',
-    ],
-    [
-      ['--logs', 's3://x/a/.'],
-      'Cannot use --logs "s3://x/a/.": it must be a directory, or s3://bucket/prefix.',
-    ],
+    [['--logs='], `--logs needs a value: it must be ${location.allowed}.`],
+    [['--logs=gs://x/y'], `Cannot use --logs "gs://x/y": it must be ${location.allowed}.`],
+    [['--home', 's3:///x'], `Cannot use --home "s3:///x": it must be ${location.allowed}.`],
+    [['--home', 's3://x/../y'], `Cannot use --home "s3://x/../y": it must be ${location.allowed}.`],
+    [['--logs', 's3://x/a/.'], `Cannot use --logs "s3://x/a/.": it must be ${location.allowed}.`],
     [['--port', 'abc'], 'Cannot use --port "abc": it must be an integer from 0 to 65535.'],
     [['--port', '-1'], 'Cannot use --port "-1": it must be an integer from 0 to 65535.'],
     [['--port=65536'], 'Cannot use --port "65536": it must be an integer from 0 to 65535.'],
@@ -650,7 +653,7 @@ describe('settings file', () => {
     ['[server]\nport = 1', 'Unknown key "server" in nodestate.toml; nodestate --help shows the settings.'],
     ['port = "x"', 'Cannot use port in nodestate.toml "x": it must be an integer from 0 to 65535.'],
     ['port = 1.5', 'Cannot use port in nodestate.toml "1.5": it must be an integer from 0 to 65535.'],
-    ['logs = 7', 'Cannot use logs in nodestate.toml "7": it must be a directory, or s3://bucket/prefix.'],
+    ['logs = 7', `Cannot use logs in nodestate.toml "7": it must be ${location.allowed}.`],
     [
       'token = "s3cr3t word"',
       'Cannot use token in nodestate.toml: it must be printable ASCII without spaces, and not empty.',

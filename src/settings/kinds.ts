@@ -27,18 +27,26 @@ export const path: Kind<string> = {
   parse: (value) => (value !== '' && !value.includes('\0') ? value : null),
 }
 
-/** Where files are: a directory, or a prefix in a bucket of an S3-compatible service. */
-export const location: Kind<string> = {
-  allowed: 'a directory, or s3://bucket/prefix',
-  value: 'DIR',
-  parse(value) {
-    if (path.parse(value) === null) return null
-    if (!/^[a-z][a-z\d+.-]*:\/\//i.test(value)) return value
-    // The URL parser resolves `.` and `..`, which could lead into another bucket.
-    if (value.split('/').some((part) => part === '.' || part === '..')) return null
-    return /^s3:\/\/[A-Za-z\d][\w.-]{1,254}(\/[^\0]*)?$/.test(value) ? value : null
-  },
+/** The schemes of buckets that can be read; `entry/service/open-bucket.ts` has the store of each. */
+export const SCHEMES = ['s3'] as const
+
+/** Where files are: a directory, or a prefix in a bucket of one of these schemes. */
+export function locationIn(schemes: readonly string[]): Kind<string> {
+  const bucket = new RegExp(`^(?:${schemes.join('|')})://[A-Za-z\\d][\\w.-]{1,254}(/[^\\0]*)?$`)
+  return {
+    allowed: `a directory, or ${schemes.map((scheme) => `${scheme}://bucket/prefix`).join(' or ')}`,
+    value: 'DIR',
+    parse(value) {
+      if (path.parse(value) === null) return null
+      if (!/^[a-z][a-z\d+.-]*:\/\//i.test(value)) return value
+      // The URL parser resolves `.` and `..`, which could lead into another bucket.
+      if (value.split('/').some((part) => part === '.' || part === '..')) return null
+      return bucket.test(value) ? value : null
+    },
+  }
 }
+
+export const location = locationIn(SCHEMES)
 
 /** A port; what 0 means depends on the setting. */
 export const port = integer('PORT', 0, 65_535)

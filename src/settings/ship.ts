@@ -92,6 +92,9 @@ export type ShipSettings = SettingsOf<(typeof SHIP_SETTINGS)[number]> & {
   target: string
 }
 
+/** Where logs can be shipped to; more can be read. */
+const TARGET = is.locationIn(['s3'])
+
 /** The settings from a command line and the environment. Throws a SettingsError. */
 export function loadShipSettings(
   line: CommandLine,
@@ -107,12 +110,9 @@ export function loadShipSettings(
         ? 'Name the destination, such as s3://bucket/prefix/db-4; nodestate ship --help shows the flags.'
         : `Cannot ship to ${shown(targets[0]!)} and ${shown(targets[1]!)}: name one destination.`,
     )
-  const target = is.location.parse(targets[0]!)
+  const target = TARGET.parse(targets[0]!)
   if (target === null)
-    throw new SettingsError(
-      'usage',
-      `Cannot ship to ${shown(targets[0]!)}: it must be ${is.location.allowed}.`,
-    )
+    throw new SettingsError('usage', `Cannot ship to ${shown(targets[0]!)}: it must be ${TARGET.allowed}.`)
   if (settings.home !== null && settings.logs !== null)
     throw new SettingsError('usage', 'Cannot use --home and --logs together: name one of them.')
   return { ...settings, target }

@@ -1,8 +1,8 @@
+import { SCHEMES } from '../../settings/kinds.ts'
+
 /** The environment, or the platform's equivalent. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The schemes of buckets; `open-bucket.ts` has the store of each. Any other location is a directory. */
-const SCHEMES = ['s3'] as const
 export type Scheme = (typeof SCHEMES)[number]
 
 /** A place in a bucket, as `s3://bucket/prefix` names it. */
