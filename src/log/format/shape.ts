@@ -1,21 +1,28 @@
-import { isClock, isDigit } from './read/stamp.ts'
+import { isClock, isDigit, isPaddedStamp } from './read/stamp.ts'
 import { isWordByte } from './read/words.ts'
 
 /**
  * A part of a line, up to `to`; it begins where the one before ends. Other lines have there
  * - `same`: the same bytes; `digits`: other digits, if any; `date`, `clock`: those of another time; `clock` is `hh:mm:ss`
  *   and decimals
+ * - `epoch`: a number of another time, as long as this one
  * - `numbers`: numbers of other lengths, if any, except in names
  * - `until`: any text without blanks, quotes, backslashes and brackets up to the byte at `to`
- * - `string`: the rest of a string, with its quote; `isEnded` if an escaped line break is before it
+ * - `text`: any ASCII text without backslashes and controls up to the byte at `to`
+ * - `follows`: the same byte at `to`
+ * - `string`: the rest of a string, with its quote
+ * - `inner`: the same where quotes and backslashes are escaped, because it is in another string
+ * - `escaped`: the rest of a string, with its quote and an escaped line break before it, perhaps behind a brace
+ * - `silent`: the rest of the line, which has no level among its words
  * - `word`: the word for a level, behind which the same byte follows for this level
  * - `severity`: any text without backslashes, in which the word before the first colon and two blanks is at `at`; the
  *   colon is at `to`, which is at most `reach` into the line
  * - `object`: the rest of the line, which ends in a brace
  */
 export type Piece =
-  | { as: 'same' | 'digits' | 'date' | 'clock' | 'numbers' | 'until' | 'object'; to: number }
-  | { as: 'string'; to: number; isEnded?: boolean }
+  | { as: 'same' | 'digits' | 'date' | 'clock' | 'epoch' | 'numbers' | 'until' | 'text'; to: number }
+  | { as: 'follows' | 'string' | 'inner' | 'silent' | 'object'; to: number }
+  | { as: 'escaped'; to: number; isObject: boolean }
   | { as: 'word'; at: number; to: number; level: number; isRecord?: true }
   /** Lines with some words continue a record. */
   | { as: 'severity'; at: number; to: number; level: number; reach: number; isRecord: boolean }
@@ -25,12 +32,18 @@ const CLOCK_WITHIN_BYTES = 16
 
 /** The pieces of the time at bytes[at]; null if it has no clock. */
 export function timePieces(bytes: Uint8Array, at: number, to: number): [Piece, Piece] | null {
+  const padded = isPaddedStamp(bytes, at, to) ? at + 11 : -1
   for (let start = at; start <= at + CLOCK_WITHIN_BYTES; start++) {
     // In `2026:03:10:00`, none begins with the year.
-    if (!isClock(bytes, start, to) || (start > at && isDigit(bytes[start - 1]!))) continue
+    const isStart = isClock(bytes, start, to) && (start === at || !isDigit(bytes[start - 1]!))
+    if (!isStart && start !== padded) continue
     let end = start + 8
-    if (bytes[end] === 0x2e || bytes[end] === 0x2c) while (end + 1 < to && isDigit(bytes[end + 1]!)) end++
-    if (end > start + 8) end++
+    if (end < bytes.length && (bytes[end] === 0x2e || bytes[end] === 0x2c)) {
+      while (end + 1 < to && isDigit(bytes[end + 1]!)) end++
+      // Digits behind the mark would be decimals.
+      if (end === start + 8) return null
+      end++
+    }
     return [
       { as: 'date', to: start },
       { as: 'clock', to: end },
@@ -38,6 +51,16 @@ export function timePieces(bytes: Uint8Array, at: number, to: number): [Piece, P
   }
   return null
 }
+
+/** The pieces of the number since the epoch in bytes[at, to); null if it is none. */
+export function epochPieces(bytes: Uint8Array, at: number, to: number): Piece[] | null {
+  let end = at
+  while (end < to && (isDigit(bytes[end]!) || bytes[end] === 0x2e)) end++
+  return end === to && end - at > EPOCH_DIGITS ? [{ as: 'epoch', to }] : null
+}
+
+/** A number of seconds has more digits than this. */
+const EPOCH_DIGITS = 8
 
 /** Where what may be a zone ends, behind a time whose clock ends at `at`: it must stay the same. */
 export function zoneEnd(bytes: Uint8Array, at: number, to: number): number {

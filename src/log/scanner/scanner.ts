@@ -1,3 +1,4 @@
+import { LEVEL_BEGINNINGS } from '../format/read/level.ts'
 import type { Needle } from '../pattern/literal.ts'
 import { type Marks, TABLE_BYTES } from './marks.ts'
 import { CODE, MEMORY_BYTE, SHARED } from './scanner-code.ts'
@@ -23,11 +24,13 @@ const FOLD = 4096
 /** Where the head of a record is stored, in three rows. */
 const HEAD = 2 * FOLD
 const ROW = 32
+/** Where it is stored with which letters levels begin; see shapes.wat. */
+const BEGINNINGS = 512
 /** Where the tables of marks are stored. */
 const TABLES = HEAD + 3 * ROW
 /** How many shapes are tried on a line: each costs a few nanoseconds where it does not fit. */
-export const MOST_SHAPES = 4
-export const SHAPE_BYTES = 2304
+export const MOST_SHAPES = 8
+export const SHAPE_BYTES = 3264
 /** Where the shapes of lines are stored, after the state of the loop that reads them. */
 const SHAPES = TABLES + TABLE_BYTES + 16
 /** How far the loops may read or write beyond the end. */
@@ -84,6 +87,7 @@ export class Scanner {
     this.#memory = new Uint8Array(memory.buffer as unknown as ArrayBuffer)
     this.#loops = new WebAssembly.Instance(module as WebAssembly.Module, { scanner: { memory } })
       .exports as unknown as Loops
+    this.#memory.set(LEVEL_BEGINNINGS, BEGINNINGS)
     const chunk = (at: number) => this.#memory.subarray(at, at + room)
     this.chunks = [chunk(chunksAt), chunk(chunksAt + slot), chunk(chunksAt + 2 * slot)]
     this.guest = chunk(guestAt)

@@ -2,11 +2,14 @@ import type { Piece } from '../format/shape.ts'
 
 /** How long a step is, and where the words come after them; see shapes.wat. */
 export const STEP = 48
-export const WORDS = 960
-const MOST_STEPS = 20
+export const WORDS = 1920
+const MOST_STEPS = 40
 
 /** The kinds of steps, in the order of shapes.wat. */
-const KINDS = { end: 0, bytes: 1, digits: 2, until: 3, string: 4, word: 5, severity: 6, object: 7 } as const
+const KINDS = {
+  ...{ end: 0, bytes: 1, digits: 2, until: 3, string: 4, word: 5, severity: 6, object: 7 },
+  ...{ follows: 8, inner: 9, text: 10, silent: 11 },
+} as const
 
 /** Level codes of a line: it continues a record, it has no level, or it has the level after these two. */
 const CONTINUES = 0
@@ -25,6 +28,8 @@ export class Steps {
   readonly bytes = new Uint8Array(WORDS)
   /** What the word of the line says. */
   word: Uint8Array | null = null
+  /** Whether it is known what lines say: by their words, or that they have none. */
+  isSaid = false
   #count = 0
   /** The lowest byte of each place, and how far above it is fine. */
   readonly #low: number[] = []
@@ -73,13 +78,20 @@ export function compile({ bytes, from, pieces }: ShapedLine, kept: number | null
     if (piece.as === 'word' || piece.as === 'severity') {
       steps.word = wordOf(bytes, piece)
       if (!steps.word) return false
+      steps.isSaid = true
       steps.step(piece.as, piece.as === 'severity' ? piece.reach : 0)
       // A search by level needs no more of a line.
       if (kept === null) break
-    } else if (piece.as === 'until') steps.step('until', bytes[to])
-    else if (piece.as === 'string') steps.step('string', piece.isEnded ? 1 : 0)
-    else if (piece.as === 'object') steps.step('object')
-    else if (piece.as === 'numbers') putNumbers(bytes, at, to, steps)
+    } else if (piece.as === 'until' || piece.as === 'text' || piece.as === 'follows')
+      steps.step(piece.as, bytes[to])
+    else if (piece.as === 'string' || piece.as === 'inner' || piece.as === 'object') steps.step(piece.as)
+    else if (piece.as === 'escaped') steps.step('string', piece.isObject ? 2 : 1)
+    else if (piece.as === 'silent') {
+      // A search by level finds marks faster.
+      if (kept === null) return false
+      steps.isSaid = true
+      steps.step('silent')
+    } else if (piece.as === 'numbers') putNumbers(bytes, at, to, steps)
     else for (let i = at; i < to; i++) putByte(piece.as, bytes[i]!, { index: i - at, kept }, steps)
     at = to
   }
@@ -88,12 +100,13 @@ export function compile({ bytes, from, pieces }: ShapedLine, kept: number | null
 }
 
 function putByte(
-  as: 'same' | 'digits' | 'date' | 'clock',
+  as: 'same' | 'digits' | 'date' | 'clock' | 'epoch',
   byte: number,
   { index, kept }: { index: number; kept: number | null },
   steps: Steps,
 ): void {
-  const isFree = as === 'clock' ? index >= (kept ?? 0) : as === 'date' ? kept === null : as === 'digits'
+  const isTime = as === 'clock' || as === 'epoch'
+  const isFree = isTime ? index >= (kept ?? 0) : as === 'date' ? kept === null : as === 'digits'
   if (!isFree || !isDigit(byte)) steps.place(byte)
   // There is no minute 60.
   else steps.place(0x30, as === 'clock' && kept !== null && isTens(index) ? 0x35 : 0x39)

@@ -5,7 +5,7 @@ import { compile, isDigit, isTens, NO_LEVEL, type ShapedLine, STEP, Steps, WORDS
 export { levelCode } from './shape-steps.ts'
 
 /** Where things are in the memory of a shape; see shapes.wat. */
-const COUNTS = 2256
+const COUNTS = 3216
 const MOST_WORDS = 26
 
 /**
@@ -30,9 +30,11 @@ const LEVEL_CODES = 7
 export const ANYTHING = LEVEL_CODES + 1
 
 /** How much of `hh:mm:ss.…` is the same in all lines of a shape: all lines of a second, ten, a minute, … */
-const KEPT = [2, 4, 5, 7, 8] as const
+const KEPT = [2, 4, 5, 7, 8]
 /** How long the lines of each are, in ms. */
 const SPANS = [3_600_000, 600_000, 60_000, 10_000, 1000]
+/** The same of a number since the epoch: less of it is years. */
+const EPOCH_KEPT = Array.from({ length: 16 }, (_, i) => i + 4)
 
 /** Lines with times for which this is true of the first and of the last count as one. */
 export type IsSpan = (first: number, last: number) => boolean
@@ -120,7 +122,7 @@ export class Shapes {
     }
     const steps = new Steps()
     const isWhole = compile(line, kept, steps)
-    if (!isWhole || steps.word === null) return false
+    if (!isWhole || !steps.isSaid) return false
     this.isFast &&= isFast(line.pieces)
     const key = keyOf(line, kept === null)
     let at = this.#shapes.findIndex((shape) => shape.key === key)
@@ -134,7 +136,7 @@ export class Shapes {
     this.#flushOne(at, flush)
     shape.time = time
     this.#memory(at).set(steps.bytes)
-    this.#addWord(at, steps.word)
+    if (steps.word) this.#addWord(at, steps.word)
     return true
   }
 
@@ -190,6 +192,9 @@ function isFast(pieces: readonly Piece[]): boolean {
 
 const FIXED = new Set<Piece['as']>(['same', 'digits', 'date', 'clock'])
 
+/** Pieces of which nothing is the same in other lines. */
+const REST = new Set<Piece['as']>(['string', 'inner', 'escaped', 'silent', 'object'])
+
 /** How a line is written, without its time and its level. */
 function keyOf({ bytes, from, pieces }: ShapedLine, isTimeless: boolean): string {
   let key = ''
@@ -199,8 +204,8 @@ function keyOf({ bytes, from, pieces }: ShapedLine, isTimeless: boolean): string
     const { as, to } = piece
     if (as === 'word' || as === 'severity') {
       if (isTimeless) return key
-    } else if (as === 'until') key += bytes[to]
-    else if (as !== 'string' && as !== 'object') {
+    } else if (as === 'until' || as === 'text' || as === 'follows') key += bytes[to]
+    else if (!REST.has(as)) {
       const text = String.fromCharCode(...bytes.subarray(at, to))
       key += as === 'same' ? text : text.replace(as === 'numbers' ? /\d+/g : /\d/g, '0')
     }
@@ -209,28 +214,30 @@ function keyOf({ bytes, from, pieces }: ShapedLine, isTimeless: boolean): string
   return key
 }
 
-/** The longest span of times that count as one, by how much of the clock stays; null if there is none. */
+/** The longest span of times that count as one, by how much of the clock or number stays; null if there is none. */
 function spanOf(
   { bytes, from, to, pieces }: ShapedLine,
   timeOf: (bytes: Uint8Array, to: number) => number,
   isSpan: IsSpan,
 ): { kept: number; time: number } | null {
-  const clock = pieces.findIndex(({ as }) => as === 'clock')
-  if (clock < 0) return null
-  const start = pieces[clock - 1]!.to - from
-  const end = pieces[clock]!.to - from
+  const place = pieces.findIndex(({ as }) => as === 'clock' || as === 'epoch')
+  if (place < 0) return null
+  const isClock = pieces[place]!.as === 'clock'
+  const start = pieces[place - 1]!.to - from
+  const end = pieces[place]!.to - from
   // A copy: Buffer's slice is none.
   const line = new Uint8Array(bytes.subarray(from, to))
-  for (const [i, kept] of KEPT.entries()) {
+  for (const [i, kept] of (isClock ? KEPT : EPOCH_KEPT).entries()) {
     const at = (digit: (i: number) => number) => {
       for (let at = start + kept; at < end; at++) if (isDigit(line[at]!)) line[at] = digit(at - start)
       return timeOf(line, line.length)
     }
-    const last = at((index) => (isTens(index) ? 0x35 : 0x39))
+    const last = at((index) => (isClock && isTens(index) ? 0x35 : 0x39))
     const first = at(() => 0x30)
     const length = last - first
     // A zone that changes its offset in between has another length.
-    if (length < SPANS[i]! && length > SPANS[i]! - 1001 && isSpan(first, last)) return { kept, time: first }
+    const isEven = !isClock || (length < SPANS[i]! && length > SPANS[i]! - 1001)
+    if (isEven && isSpan(first, last)) return { kept, time: first }
     line.set(bytes.subarray(from + start, from + end), start)
   }
   return null

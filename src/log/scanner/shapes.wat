@@ -29,7 +29,7 @@
   (func $word (param $at i32) (param $shape i32) (param $back i32) (param $floor i32) (result i32)
     (local $words i32) (local $length i32) (local $text v128)
     (local.set $text (v128.load (i32.sub (local.get $at) (local.get $back))))
-    (local.set $words (i32.add (local.get $shape) (i32.const 960)))
+    (local.set $words (i32.add (local.get $shape) (i32.const 1920)))
     (loop $next
       (local.set $length (i32.load offset=32 (local.get $words)))
       (if (i32.eqz (local.get $length)) (then (return (i32.const -1))))
@@ -49,6 +49,96 @@
       (br $next))
     (unreachable))
 
+  ;; Where quotes, backslashes and controls are among 16 bytes.
+  (func $quotes (param $at i32) (result v128)
+    (local $text v128)
+    (local.set $text (v128.load (local.get $at)))
+    (v128.or
+      (i8x16.lt_u (local.get $text) (i8x16.splat (i32.const 32)))
+      (v128.or
+        (i8x16.eq (local.get $text) (i8x16.splat (i32.const 34)))
+        (i8x16.eq (local.get $text) (i8x16.splat (i32.const 92))))))
+
+  ;; Whether this byte follows a backslash where JSON escapes a character by a letter: `"`, `/`, `\\`, b, f, n, r, t.
+  (func $isEscape (param $byte i32) (result i32)
+    (i32.or
+      (i32.or (i32.eq (local.get $byte) (i32.const 34)) (i32.eq (local.get $byte) (i32.const 47)))
+      (i32.or
+        (i32.eq (local.get $byte) (i32.const 92))
+        (i32.and
+          (i32.lt_u (i32.sub (local.get $byte) (i32.const 98)) (i32.const 19))
+          ;; b, f, n, r and t, counted from b
+          (i32.and (i32.shr_u (i32.const 0x51011) (i32.sub (local.get $byte) (i32.const 98))) (i32.const 1))))))
+
+  ;; Where a line ends in which no word behind `at` may be a level (see `wordAfter`), or -1. That depends on its first three
+  ;; letters: 512 has a bit for each three that a level begins with. The first word counts, one behind a bracket, `<` or
+  ;; `|`, and one in capitals.
+  (func $silentEnd (param $at i32) (param $to i32) (result i32)
+    (local $byte i32) (local $before i32) (local $letters i32) (local $isWord i32) (local $isFirst i32)
+    (local.set $isFirst (i32.const 1))
+    (local.set $before (i32.load8_u (i32.sub (local.get $at) (i32.const 1))))
+    (block $ends
+      (loop $next
+        (br_if $ends (i32.ge_s (local.get $at) (local.get $to)))
+        (local.set $byte (i32.load8_u (local.get $at)))
+        (if (i32.lt_u (i32.sub (i32.or (local.get $byte) (i32.const 32)) (i32.const 97)) (i32.const 26))
+          (then
+            (if (i32.eqz (local.get $isWord))
+              (then
+                (local.set $letters
+                  (i32.or
+                    (i32.or
+                      (i32.shl (i32.and (local.get $byte) (i32.const 31)) (i32.const 10))
+                      (i32.shl (i32.and (i32.load8_u offset=1 (local.get $at)) (i32.const 31)) (i32.const 5)))
+                    (i32.and (i32.load8_u offset=2 (local.get $at)) (i32.const 31))))
+                (if
+                  (i32.and
+                    (i32.shr_u
+                      (i32.load8_u offset=512 (i32.shr_u (local.get $letters) (i32.const 3)))
+                      (i32.and (local.get $letters) (i32.const 7)))
+                    (i32.const 1))
+                  (then
+                    (if
+                      (i32.or
+                        (i32.or
+                          (local.get $isFirst)
+                          (i32.eqz
+                            (i32.and
+                              (i32.or
+                                (local.get $byte)
+                                (i32.or
+                                  (i32.load8_u offset=1 (local.get $at))
+                                  (i32.load8_u offset=2 (local.get $at))))
+                              (i32.const 32))))
+                        (i32.or
+                          (i32.or
+                            (i32.eq (local.get $before) (i32.const 91))
+                            (i32.eq (local.get $before) (i32.const 40)))
+                          (i32.or
+                            (i32.eq (local.get $before) (i32.const 60))
+                            (i32.eq (local.get $before) (i32.const 124)))))
+                      (then (return (i32.const -1))))))
+                (local.set $isFirst (i32.const 0))
+                (local.set $isWord (i32.const 1)))))
+          (else
+            (br_if $ends (i32.eq (local.get $byte) (i32.const 10)))
+            ;; a colour, or the time of an access log: `[15/Nov/`
+            (if
+              (i32.or
+                (i32.eq (local.get $byte) (i32.const 27))
+                (i32.and
+                  (i32.eq (local.get $byte) (i32.const 91))
+                  (i32.eq (i32.load8_u offset=3 (local.get $at)) (i32.const 47))))
+              (then (return (i32.const -1))))
+            (local.set $isWord
+              (i32.or
+                (i32.lt_u (i32.sub (local.get $byte) (i32.const 48)) (i32.const 10))
+                (i32.eq (local.get $byte) (i32.const 95))))))
+        (local.set $before (local.get $byte))
+        (local.set $at (i32.add (local.get $at) (i32.const 1)))
+        (br $next)))
+    (local.get $at))
+
   ;; What a line that fits a shape says by its word, or -1 if it does not fit. A shape has steps of 48 bytes: the kind of
   ;; step, a number for it, and from 16 on how 16 bytes are: the lowest byte of each place, and how far above it is fine.
   (func $fit (param $from i32) (param $to i32) (param $shape i32) (result i32)
@@ -58,8 +148,9 @@
     (local.set $said (i32.const -1))
     (block $fails
       (loop $next
+        (block $silent (block $text (block $inner (block $follows
         (block $object (block $severity (block $word (block $string (block $until (block $digits (block $bytes (block $end
-          (br_table $end $bytes $digits $until $string $word $severity $object
+          (br_table $end $bytes $digits $until $string $word $severity $object $follows $inner $text $silent
             (i32.load (local.get $step))))
           ;; end
           (br_if $fails (i32.gt_s (local.get $at) (local.get $to)))
@@ -113,18 +204,13 @@
           (br_if $fails (i32.ne (i32.load8_u (local.get $at)) (i32.load offset=4 (local.get $step))))
           (local.set $step (i32.add (local.get $step) (i32.const 48)))
           (br $next))
-          ;; a string up to and with its quote; with a number, an escaped line break is before that
+          ;; a string up to and with its quote; with a number, it holds no controls and no escapes by number, and its end is an
+          ;; escaped line break (1), behind a brace (2)
           (local.set $escape (i32.const 0))
           (block $ends
             (loop $search
               (br_if $fails (i32.ge_s (local.get $at) (local.get $to)))
-              (local.set $text (v128.load (local.get $at)))
-              (local.set $text
-                (v128.or
-                  (i8x16.eq (local.get $text) (i8x16.splat (i32.const 10)))
-                  (v128.or
-                    (i8x16.eq (local.get $text) (i8x16.splat (i32.const 34)))
-                    (i8x16.eq (local.get $text) (i8x16.splat (i32.const 92))))))
+              (local.set $text (call $quotes (local.get $at)))
               (if (i32.eqz (v128.any_true (local.get $text)))
                 (then
                   (local.set $at (i32.add (local.get $at) (i32.const 16)))
@@ -132,14 +218,28 @@
               (local.set $at (i32.add (local.get $at) (i32.ctz (i8x16.bitmask (local.get $text)))))
               (local.set $byte (i32.load8_u (local.get $at)))
               (br_if $ends (i32.eq (local.get $byte) (i32.const 34)))
-              (br_if $fails (i32.eq (local.get $byte) (i32.const 10)))
-              (local.set $at (i32.add (local.get $at) (i32.const 2)))
-              (local.set $escape (local.get $at))
+              (if (i32.eq (local.get $byte) (i32.const 92))
+                (then
+                  (br_if $fails
+                    (i32.and
+                      (i32.ne (i32.load offset=4 (local.get $step)) (i32.const 0))
+                      (i32.eqz (call $isEscape (i32.load8_u offset=1 (local.get $at))))))
+                  (local.set $at (i32.add (local.get $at) (i32.const 2)))
+                  (local.set $escape (local.get $at)))
+                (else
+                  (br_if $fails
+                    (i32.or
+                      (i32.eq (local.get $byte) (i32.const 10))
+                      (i32.ne (i32.load offset=4 (local.get $step)) (i32.const 0))))
+                  (local.set $at (i32.add (local.get $at) (i32.const 1)))))
               (br $search)))
           (if (i32.load offset=4 (local.get $step))
             (then
               (br_if $fails (i32.ne (local.get $escape) (local.get $at)))
               (br_if $fails (i32.ne (i32.load8_u (i32.sub (local.get $at) (i32.const 1))) (i32.const 110)))))
+          (if (i32.gt_s (i32.load offset=4 (local.get $step)) (i32.const 1))
+            (then
+              (br_if $fails (i32.ne (i32.load8_u (i32.sub (local.get $at) (i32.const 3))) (i32.const 125)))))
           (local.set $at (i32.add (local.get $at) (i32.const 1)))
           (local.set $step (i32.add (local.get $step) (i32.const 48)))
           (br $next))
@@ -189,6 +289,69 @@
             (i32.eq (i32.load8_u (i32.sub (local.get $at) (i32.const 1))) (i32.const 10))))
         (br_if $fails (i32.ne (i32.load8_u (i32.sub (local.get $at) (i32.const 1))) (i32.const 125)))
         (local.set $step (i32.add (local.get $step) (i32.const 48)))
+        (br $next))
+        ;; the byte in the number, which is left to the next step
+        (br_if $fails (i32.ne (i32.load8_u (local.get $at)) (i32.load offset=4 (local.get $step))))
+        (local.set $step (i32.add (local.get $step) (i32.const 48)))
+        (br $next))
+        ;; a string whose quotes and backslashes are escaped, because it is in another one
+        (block $ends
+          (loop $search
+            (br_if $fails (i32.ge_s (local.get $at) (local.get $to)))
+            (local.set $text (call $quotes (local.get $at)))
+            (if (i32.eqz (v128.any_true (local.get $text)))
+              (then
+                (local.set $at (i32.add (local.get $at) (i32.const 16)))
+                (br $search)))
+            (local.set $at (i32.add (local.get $at) (i32.ctz (i8x16.bitmask (local.get $text)))))
+            (br_if $fails (i32.ne (i32.load8_u (local.get $at)) (i32.const 92)))
+            (local.set $byte (i32.load8_u offset=1 (local.get $at)))
+            (local.set $at (i32.add (local.get $at) (i32.const 2)))
+            (br_if $ends (i32.eq (local.get $byte) (i32.const 34)))
+            (br_if $fails (i32.ne (local.get $byte) (i32.const 92)))
+            ;; an escaped backslash: what follows it is escaped inside, too
+            (local.set $byte (i32.load8_u (local.get $at)))
+            (if (i32.eq (local.get $byte) (i32.const 92))
+              (then
+                (local.set $byte (i32.load8_u offset=1 (local.get $at)))
+                (br_if $fails
+                  (i32.and
+                    (i32.ne (local.get $byte) (i32.const 92))
+                    (i32.ne (local.get $byte) (i32.const 34))))
+                (local.set $at (i32.add (local.get $at) (i32.const 2))))
+              (else
+                (br_if $fails
+                  (i32.or
+                    (i32.lt_u (local.get $byte) (i32.const 32))
+                    (i32.eq (local.get $byte) (i32.const 34))))
+                (local.set $at (i32.add (local.get $at) (i32.const 1)))))
+            (br $search)))
+        (local.set $step (i32.add (local.get $step) (i32.const 48)))
+        (br $next))
+        ;; text up to the byte in the number, without controls, backslashes and what is not ASCII before it
+        (block $ends
+          (loop $search
+            (br_if $fails (i32.ge_s (local.get $at) (local.get $to)))
+            (local.set $text (v128.load (local.get $at)))
+            (local.set $hits
+              (i8x16.bitmask
+                (v128.or
+                  (i8x16.lt_s (local.get $text) (i8x16.splat (i32.const 32)))
+                  (v128.or
+                    (i8x16.eq (local.get $text) (i8x16.splat (i32.const 92)))
+                    (i8x16.eq (local.get $text) (i8x16.splat (i32.load offset=4 (local.get $step))))))))
+            (br_if $ends (local.get $hits))
+            (local.set $at (i32.add (local.get $at) (i32.const 16)))
+            (br $search)))
+        (local.set $at (i32.add (local.get $at) (i32.ctz (local.get $hits))))
+        (br_if $fails (i32.ne (i32.load8_u (local.get $at)) (i32.load offset=4 (local.get $step))))
+        (local.set $step (i32.add (local.get $step) (i32.const 48)))
+        (br $next))
+        ;; the rest of a line, in which no word may be a level
+        (local.set $at (call $silentEnd (local.get $at) (local.get $to)))
+        (br_if $fails (i32.lt_s (local.get $at) (i32.const 0)))
+        (local.set $said (i32.const 1))
+        (local.set $step (i32.add (local.get $step) (i32.const 48)))
         (br $next)))
     (i32.const -1))
 
@@ -209,11 +372,11 @@
             (br_if $done (i32.ge_s (local.get $shape) (local.get $shapesEnd)))
             (local.set $said (call $fit (local.get $from) (local.get $to) (local.get $shape)))
             (br_if $fits (i32.ge_s (local.get $said) (i32.const 0)))
-            (local.set $shape (i32.add (local.get $shape) (i32.const 2304)))
+            (local.set $shape (i32.add (local.get $shape) (i32.const 3264)))
             (br $next)))
         (br_if $done (i32.ge_s (local.get $said) (local.get $least)))
         (local.set $count
-          (i32.add (i32.add (local.get $shape) (i32.const 2256)) (i32.shl (local.get $said) (i32.const 2))))
+          (i32.add (i32.add (local.get $shape) (i32.const 3216)) (i32.shl (local.get $said) (i32.const 2))))
         (i32.store (local.get $count) (i32.add (i32.load (local.get $count)) (i32.const 1)))
         (i32.store (local.get $state) (local.get $shape))
         (local.set $from (call $longLineEnd (global.get $rest) (local.get $to)))

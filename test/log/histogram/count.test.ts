@@ -78,7 +78,8 @@ describe.each(Object.entries(SAMPLES))('a chart of %s', (name, { lines, isShaped
   const sample = new TextEncoder().encode(`${lines.join('\n')}\n`)
   const format = detectFormat(sample, undefined, { reference: Date.UTC(2026, 10, 17) })
 
-  const seeds = isShaped ? [1, 2, 3, 4, 5, 6] : [1]
+  const isBench = name.endsWith('of the bench')
+  const seeds = isShaped && !isBench ? [1, 2, 3, 4, 5, 6] : [1]
 
   test.each(seeds)('counts what its records say (%i)', (seed) => {
     const any = random(seed * 7919 + name.length)
@@ -98,7 +99,7 @@ describe.each(Object.entries(SAMPLES))('a chart of %s', (name, { lines, isShaped
   })
 
   test.runIf(isShaped)('reads most lines in the scanner', () => {
-    const bytes = linesLike(lines, random(1), 0)
+    const bytes = isBench ? sample : linesLike(lines, random(1), 0)
     const zone = ZONES[0]!
     const range = { from: 0, to: Number.POSITIVE_INFINITY, step: 86_400_000 }
     const { shaped, counts } = quickly({ format, zone, bytes, range })

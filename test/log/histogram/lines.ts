@@ -1,3 +1,4 @@
+import { SHAPES } from '../../../bench/shape-logs.mjs'
 import { FIXTURES, linesOf } from '../format/fixtures.ts'
 
 /** A number below another, from a seed. */
@@ -17,7 +18,7 @@ const LOG4J = [
   `2026-11-14 02:10:03,124 ERROR [worker-8] org.example.Executor - ${MESSAGE}`,
 ]
 
-/** Lines of usual formats, and whether the scanner reads them; and those of all fixtures. */
+/** Lines of usual formats and of the bench, and whether the scanner reads them; and those of all fixtures. */
 export const SAMPLES: Record<string, { lines: string[]; isShaped: boolean }> = {
   ...shaped({
     'LinDB’s log': [
@@ -71,6 +72,16 @@ export const SAMPLES: Record<string, { lines: string[]; isShaped: boolean }> = {
       (line) => `{"log":"${line}\\n","stream":"stdout","time":"2026-11-14T02:10:03.123456789Z"}`,
     ),
   }),
+  ...shaped(
+    Object.fromEntries(
+      Object.entries(SHAPES).flatMap(([format, shapes]) =>
+        Object.entries(shapes).map(([shape, lineOf]) => [
+          `${format}-${shape} of the bench`,
+          Array.from({ length: 60 }, (_, i) => lineOf(i, Date.UTC(2026, 10, 14, 9) + i * 6)),
+        ]),
+      ),
+    ),
+  ),
   ...Object.fromEntries(
     FIXTURES.map((fixture) => [
       `${fixture.id} (fixture)`,

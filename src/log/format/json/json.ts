@@ -12,7 +12,7 @@ import {
 import { fits } from '../read/json-fit.ts'
 import { LEVELS } from '../read/level.ts'
 import { isDigit } from '../read/stamp.ts'
-import { type Piece, timePieces } from '../shape.ts'
+import { epochPieces, type Piece, timePieces } from '../shape.ts'
 import { PARENTS, ROLES, type Role } from './keys.ts'
 import { jsonMarks } from './marks.ts'
 import { findKey, type IsWanted, value } from './member.ts'
@@ -53,40 +53,47 @@ export const jsonLines: LineFormat = {
   plan: { by: 'json' },
 }
 
-/** Constants and objects of other members up to this size are compared as they are. */
+/** Constants and objects of other members up to this size are compared as they are, but for their numbers. */
 const SHORT = 64
 
-/** The pieces of a line up to its time and level, which are members of it. */
+/** The pieces of a line up to its time and level. */
 function shapeOf(bytes: Uint8Array, from: number, to: number): Piece[] | null {
   const pieces: Piece[] = []
   let hasTime = false
   let hasLevel = false
-  if (!isObject(bytes, from, to)) return null
-  const isLast: IsWanted = (key, _, start, end) => {
-    const role = ROLES.get(key)
-    const isText = bytes[start] === 0x22
-    // It may hold the level.
-    if (PARENTS.has(key) && bytes[start] === 0x7b) return true
-    const inner = isText ? start + 1 : start
-    const innerEnd = isText ? end - 1 : end
-    pieces.push({ as: 'same', to: inner })
-    if (role === 'time' && !hasTime) {
-      if (!isTime(key, bytes, start, end)) return true
-      hasTime = true
-      const time = isText ? timePieces(bytes, inner, innerEnd) : null
-      pieces.push(...(time ?? []), { as: time ? 'same' : 'numbers', to: end })
-    } else if (role === 'level' && !hasLevel) {
-      if (!isLevel(key, bytes, start, end)) return true
-      hasLevel = true
-      pieces.push({ as: 'word', at: inner, to: innerEnd, level: levelOf(key, bytes, start, end) })
-    } else if (isText) pieces.push({ as: 'string', to: end })
-    else if (isDigit(bytes[start]!)) pieces.push({ as: 'numbers', to: end })
-    else if (end - start <= SHORT) pieces.push({ as: 'same', to: end })
-    else return true
-    return hasTime && hasLevel
-  }
-  findKey(bytes, from, to, isLast)
-  if (!hasTime || !hasLevel) return null
+  let isKnown = isObject(bytes, from, to)
+  const isLastOf =
+    (parent: string): IsWanted =>
+    (name, _, start, end) => {
+      const key = parent + name
+      const role = ROLES.get(key)
+      const isText = bytes[start] === 0x22
+      // It may hold the level.
+      if (!hasLevel && parent === '' && PARENTS.has(key) && bytes[start] === 0x7b) {
+        findKey(bytes, start, end, isLastOf(`${key}.`))
+        pieces.push({ as: 'same', to: end })
+        return (hasTime && hasLevel) || !isKnown
+      }
+      const inner = isText ? start + 1 : start
+      const innerEnd = isText ? end - 1 : end
+      pieces.push({ as: 'same', to: inner })
+      if (role === 'time' && !hasTime) {
+        isKnown = isTime(key, bytes, start, end)
+        hasTime = true
+        const time = (isText ? timePieces : epochPieces)(bytes, inner, innerEnd)
+        pieces.push(...(time ?? []), { as: time ? 'same' : 'numbers', to: end }, { as: 'follows', to: end })
+      } else if (role === 'level' && !hasLevel) {
+        isKnown = isLevel(key, bytes, start, end)
+        hasLevel = true
+        pieces.push({ as: 'word', at: inner, to: innerEnd, level: levelOf(key, bytes, start, end) })
+      } else if (isText) pieces.push({ as: 'string', to: end })
+      else if (isDigit(bytes[start]!) || end - start <= SHORT) pieces.push({ as: 'numbers', to: end })
+      else isKnown = false
+      // An object with the level must be whole.
+      return (hasTime && hasLevel && parent === '') || !isKnown
+    }
+  findKey(bytes, from, to, isLastOf(''))
+  if (!hasTime || !hasLevel || !isKnown) return null
   pieces.push({ as: 'object', to })
   return pieces
 }

@@ -14,7 +14,7 @@ import { LEVELS, levelAt, wordMarks } from '../read/level.ts'
 import { readNamed } from '../read/named.ts'
 import { isDigit, readEpoch, readStamp } from '../read/stamp.ts'
 import { stringEnd, wordOf } from '../read/words.ts'
-import { type Piece, timePieces } from '../shape.ts'
+import { epochPieces, type Piece, timePieces } from '../shape.ts'
 
 /** The keys of a record's parts. */
 export const TIME = new Set(['time', 'ts', 'timestamp', 't'])
@@ -97,11 +97,11 @@ function shapeOf(bytes: Uint8Array, from: number, to: number): Piece[] | null {
   let hasTime = false
   let hasLevel = false
   for (let count = 0, at = from; count < SEARCHED && !(hasTime && hasLevel); count++, at = pair.end) {
-    if (!readPair(bytes, at, to) || pair.end >= to) return null
+    if (!readPair(bytes, at, to) || pair.end > to || pair.end >= bytes.length) return null
     pieces.push({ as: 'same', to: pair.from })
     if (!hasTime && TIME.has(pair.key)) {
       hasTime = true
-      const time = timePieces(bytes, pair.from, pair.to)
+      const time = timePieces(bytes, pair.from, pair.to) ?? epochPieces(bytes, pair.from, pair.to)
       pieces.push(...(time ?? []), { as: time ? 'same' : 'numbers', to: pair.to })
     } else if (!hasLevel && LEVEL.has(pair.key)) {
       hasLevel = true
@@ -112,7 +112,7 @@ function shapeOf(bytes: Uint8Array, from: number, to: number): Piece[] | null {
     else if (bytes[pair.to] === 0x20) pieces.push({ as: 'until', to: pair.to })
     else return null
   }
-  pieces.push({ as: 'same', to: pair.end + 1 })
+  pieces.push({ as: 'same', to: pair.end }, { as: 'follows', to: pair.end })
   return hasTime && hasLevel ? pieces : null
 }
 

@@ -55,8 +55,7 @@ export function levelAt(bytes: Uint8Array, from: number, to: number): number {
     if (four === DEBU && (next | 32) === 0x67 && !isWordByte(last)) return 0
     if (four === FATA && (next | 32) === 0x6c && !isWordByte(last)) return 4
   }
-  if (to - from < 3 || BEGINNINGS[beginningOf(bytes[from]!, bytes[from + 1]!, bytes[from + 2]!)] === 0)
-    return -1
+  if (to - from < 3 || !mayBegin(bytes[from]!, bytes[from + 1]!, bytes[from + 2]!)) return -1
   let end = from
   while (end < to && end - from < 14 && isWordByte(bytes[end]!)) end++
   return end < to && isWordByte(bytes[end]!) ? -1 : (BY_WORD.get(wordOf(bytes, from, end, 32)) ?? -1)
@@ -64,12 +63,20 @@ export function levelAt(bytes: Uint8Array, from: number, to: number): number {
 
 const BY_WORD = new Map(Object.entries(WORDS))
 
-/** By the first three letters of a word: 1 where a level begins with them. It saves making a string of every word. */
-const BEGINNINGS = new Uint8Array(1 << 15)
+/** A bit for each first three letters of a level. It saves making a string of every word. */
+export const LEVEL_BEGINNINGS = new Uint8Array(27 << 7)
 const beginningOf = (one: number, two: number, three: number) =>
   ((one & 31) << 10) | ((two & 31) << 5) | (three & 31)
-for (const word of Object.keys(WORDS))
-  BEGINNINGS[beginningOf(word.charCodeAt(0), word.charCodeAt(1), word.charCodeAt(2))] = 1
+for (const word of Object.keys(WORDS)) {
+  const beginning = beginningOf(word.charCodeAt(0), word.charCodeAt(1), word.charCodeAt(2))
+  LEVEL_BEGINNINGS[beginning >> 3]! |= 1 << (beginning & 7)
+}
+
+/** Whether a level may begin with these bytes. */
+function mayBegin(one: number, two: number, three: number): boolean {
+  const beginning = beginningOf(one, two, three)
+  return ((LEVEL_BEGINNINGS[beginning >> 3]! >> (beginning & 7)) & 1) === 1
+}
 
 const code = (word: string) =>
   (word.charCodeAt(0) << 24) | (word.charCodeAt(1) << 16) | (word.charCodeAt(2) << 8) | word.charCodeAt(3)

@@ -5,6 +5,7 @@ import { LEVELS } from '../read/level.ts'
 import { withPairs } from '../read/pairs.ts'
 import { isClock, isDigit, readClock, two } from '../read/stamp.ts'
 import { type Reference, yearsBefore } from '../read/years.ts'
+import { type Piece, timePieces } from '../shape.ts'
 
 /**
  * glog, klog and CockroachDB: `I1115 02:10:00.123456 12345 file.go:123] message` and
@@ -33,6 +34,7 @@ export function glogLines(reference: Reference): LineFormat {
       return years(month, date, at)
     },
     level: (bytes, from, to) => (dateDigits(bytes, from, to) > 0 ? LETTERS.indexOf(bytes[from]!) : -1),
+    shape: shapeOf,
     marks: (level) =>
       level < WARN ? null : [...'DIWEF'].slice(level).map((letter) => new RegExp(`\\n${letter}`)),
     fields: (text, zone) => glogFields(text, zone, format),
@@ -64,13 +66,29 @@ function dateDigits(bytes: Uint8Array, from: number, to: number): number {
   return bytes[clock - 1] === 0x20 && isClock(bytes, clock, to) ? digits : 0
 }
 
+/** The pieces of a line up to the bracket that closes its header. */
+function shapeOf(bytes: Uint8Array, from: number, to: number): Piece[] | null {
+  const time = dateDigits(bytes, from, to) > 0 ? timePieces(bytes, from + 1, to) : null
+  const close = bytes.indexOf(0x5d, from)
+  if (!time || close < 0 || close >= to || time[1].to < from + HEADER_FROM) return null
+  return [
+    { as: 'word', at: from, to: from + 1, level: LETTERS.indexOf(bytes[from]!) },
+    ...time,
+    { as: 'same', to: time[1].to + 1 },
+    { as: 'text', to: close },
+  ]
+}
+
+/** Where what follows the time begins at the earliest. */
+const HEADER_FROM = 20
+
 /**
  * CockroachDB repeats the header on each line of a message; `+`, `=`, `|` or `!` after the counter shows it. A pattern
  * takes three times as long, and every line of a scan is asked.
  */
 function isContinued(bytes: Uint8Array, from: number, to: number): boolean {
   const limit = Math.min(to, from + 400)
-  for (let at = from + 20; at + 3 < limit; at++) {
+  for (let at = from + HEADER_FROM; at + 3 < limit; at++) {
     // glog closes its header with a bracket, and CockroachDB has the mark before its first one.
     if (bytes[at] === 0x5d) return false
     if (bytes[at] !== 0xe2 || bytes[at + 1] !== 0x8b || bytes[at + 2] !== 0xae) continue

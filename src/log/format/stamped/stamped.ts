@@ -39,8 +39,8 @@ export function stampedLines(reference: Reference): LineFormat {
     },
     shape: (bytes, from, to) => {
       const stamp = stampAt(bytes, from, to, UTC)
-      if (stamp && bytes[from] === PRIORITY) return priorityShape(bytes, from, stamp, to)
-      return stamp?.at === from ? shapeOf(bytes, from, stamp.end, to) : null
+      if (!stamp) return null
+      return (bytes[from] === PRIORITY ? priorityShape : shapeOf)(bytes, from, stamp, to)
     },
     marks: stampedMarks,
     zoneName: (bytes, from, to) => {
@@ -133,23 +133,50 @@ function levelIn(bytes: Uint8Array, from: number, to: number, stamp: Stamp): num
 /** How far behind the time a level may be in a line whose pieces are told apart. */
 const NEAR = 80
 
-/** The pieces of a line up to the level behind its time, which ends at `end`. */
-function shapeOf(bytes: Uint8Array, from: number, end: number, to: number): Piece[] | null {
-  const time = timePieces(bytes, from, end)
+/** The pieces of a line up to the level behind its time, or to its end if it has none. */
+function shapeOf(bytes: Uint8Array, from: number, stamp: Stamp, to: number): Piece[] | null {
+  const { at: start, end } = stamp
+  const time = timePieces(bytes, start, end)
+  const isDated = isStamp(bytes, start, to) || isPaddedStamp(bytes, start, to)
+  // Before a time may be its bracket and colours.
+  const isLed = isDated && (bytes[from] === 0x5b || bytes[from] === 0x1b)
+  if (!time || (start > from && !isLed) || levelBefore(bytes, from, stamp) !== null) return null
+  const pieces: Piece[] = [...(start > from ? [{ as: 'same' as const, to: start }] : []), ...time]
+  const zone = Math.max(end, zoneEnd(bytes, time[1].to, to))
   const level = wordAfter(bytes, end, to)
+  if (level < 0) {
+    // The time ends here, in other lines too.
+    const rest = isDated ? zone : end + 1
+    return rest < to && (bytes[rest - 1] === 0x20 || bytes[rest - 1] === 0x5d)
+      ? [...pieces, { as: 'same', to: rest }, { as: 'silent', to }]
+      : null
+  }
   const at = wordAt
   const last = wordEnd(bytes, at, to)
-  if (!time || level < 0 || last >= to || last - end > NEAR) return null
-  for (let i = end; i < at; i++) {
-    // What a bracket holds that ends behind the level is not known.
-    if (bytes[i] === 0x1b || (closingOf(bytes[i]!) > 0 && !hasClosing(bytes, i, last + 1))) return null
-  }
-  const next = bytes[last]
-  if (isWord(next!) || next === 0x1b || !(isStamp(bytes, from, to) || isSyslog(bytes, end, last))) return null
-  const zone = Math.max(end, Math.min(zoneEnd(bytes, time[1].to, to), at))
-  const pieces: Piece[] = [...time, { as: 'same', to: zone }]
+  if (last >= to || isWord(bytes[last]!) || !(isDated || isSyslog(bytes, end, last))) return null
+  if (!isNear(bytes, end, at) || !isOpen(bytes, end, at, last)) return null
+  pieces.push({ as: 'same', to: Math.max(end, Math.min(zone, at)) })
   if (zone < at) pieces.push({ as: 'numbers', to: at })
   return [...pieces, { as: 'word', at, to: last, level }]
+}
+
+/** Whether a level at bytes[at] is near enough even if all numbers before it are as long as they may be. */
+function isNear(bytes: Uint8Array, from: number, at: number): boolean {
+  let numbers = 0
+  for (let i = from; i < at; i++) if (isDigit(bytes[i]!) && !isDigit(bytes[i - 1]!)) numbers++
+  return at - from <= NEAR && at - from + 10 * numbers < LEVEL_WITHIN_BYTES
+}
+
+/** Whether the brackets before a level at bytes[at] end before it, so that the rest of the line says nothing about it. */
+function isOpen(bytes: Uint8Array, from: number, at: number, last: number): boolean {
+  for (let i = from; i < at; i++) {
+    // Colours: `\x1b[0m`.
+    const closing = bytes[i - 1] === 0x1b ? 0 : closingOf(bytes[i]!)
+    if (closing === 0 || hasClosing(bytes, i, last + 1)) continue
+    // A word in capitals right behind a bracket is a level, whether that ends or not.
+    if (closing === 0x7d || i < at - 1 || !isCapital(bytes, at, last)) return false
+  }
+  return true
 }
 
 /** The pieces of a line of syslog with a priority, up to its zone: `<134>1 2026-11-15T02:10:00Z `. */

@@ -44,7 +44,12 @@ function jsonWrapper(name: string, times: readonly string[], ended: boolean): Wr
       place(bytes, logFrom + 1, hasEnd(bytes) ? logTo - 3 : logTo - 1)
       return line
     },
-    ...(ended && { shape: dockerPieces }),
+    ...(ended && {
+      shape(_, inner: Piece[], bytes: Uint8Array) {
+        const pieces = hasEnd(bytes) ? writtenPieces(inner, bytes, logFrom + 1) : null
+        return pieces && dockerPieces(pieces, bytes, [logFrom + 1, logTo])
+      },
+    }),
     isPartial: (bytes, from, to) => find(bytes, from, to) && isPartial(bytes),
     marks(inner) {
       const own = inner.map(escapedMarks)
@@ -56,16 +61,44 @@ function jsonWrapper(name: string, times: readonly string[], ended: boolean): Wr
   }
 }
 
-/** The time follows the line, and is a string. */
-function dockerPieces({ from, to, timeFrom, timeTo }: Wrapped, inner: Piece[], bytes: Uint8Array) {
-  if (timeFrom < to || bytes[timeFrom] !== 0x22 || bytes[to] !== 0x5c) return null
-  const pieces: Piece[] = [
+/** The pieces of a wrapped line around those of the line inside it: the time follows that, and is a string. */
+function dockerPieces(inner: Piece[], bytes: Uint8Array, [from, to]: [number, number]): Piece[] | null {
+  const { timeFrom, timeTo } = line
+  if (timeFrom < to || bytes[timeFrom] !== 0x22) return null
+  const isObject = inner.at(-1)!.as === 'object'
+  // Behind a brace, the line ends.
+  if (isObject) inner.pop()
+  return [
     { as: 'same', to: from },
     ...inner,
-    { as: 'string', to: to + 3, isEnded: true },
+    { as: 'escaped', to, isObject },
     { as: 'same', to: timeFrom + 1 },
     { as: 'string', to: timeTo },
   ]
+}
+
+/** The pieces of the last line that was read, where they are in the file; null if its escapes are not all of one letter. */
+function writtenPieces(inner: readonly Piece[], bytes: Uint8Array, from: number): Piece[] | null {
+  if (line.bytes !== bytes && line.bytes !== scratch) return null
+  let at = from
+  let plain = line.from
+  const written = (to: number) => {
+    for (; plain < to; plain++) at += bytes[at] === 0x5c ? 2 : 1
+    return at
+  }
+  const pieces: Piece[] = []
+  for (const piece of inner) {
+    if (piece.as === 'silent') return null
+    if (piece.as === 'word' || piece.as === 'severity') {
+      const start = written(piece.at)
+      pieces.push({ ...piece, at: start, to: written(piece.to) })
+    } else
+      pieces.push({
+        ...piece,
+        as: piece.as === 'string' ? 'inner' : piece.as,
+        to: written(piece.to),
+      } as Piece)
+  }
   return pieces
 }
 

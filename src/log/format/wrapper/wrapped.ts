@@ -77,9 +77,8 @@ export function wrappedLines(wrapper: Wrapper, inner: LineFormat): LineFormat {
     ...(wrapper.shape && {
       shape(bytes: Uint8Array, from: number, to: number) {
         const line = begins(bytes, from, to)
-        // A line with escapes is not in the file as it is.
-        if (!line || line.partial || line.bytes !== bytes || !inner.timed) return null
-        const pieces = inner.shape?.(bytes, line.from, line.to)
+        if (!line || line.partial || !inner.timed) return null
+        const pieces = inner.shape?.(line.bytes, line.from, line.to)
         return pieces ? wrapper.shape!(line, pieces, bytes) : null
       },
     }),
