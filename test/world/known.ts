@@ -7,12 +7,7 @@ export const KNOWN = {
    * Files with rising numbers whose clock was set back may be put in the order of falling numbers without a note, because
    * the records agree with it, though the times of change do not: seed 296. A file that was compressed long after its
    * rotation, with a new time of change, looks the same, and is far more common: a note would stand on its answers, and
-   * its followers would be told of a gap (`compress the one before` in interleavings.test.ts).
+   * its followers would be told of a gap (`compress the one before` in test/support/rotations.ts).
    */
   noSteppedRising: true,
-  /**
-   * Files with rising numbers of which one was compressed long after its rotation, with a new time of change, may be put
-   * in the order of falling numbers without a note, because times of change agree with it, though the records do not.
-   */
-  noTouchedRising: true,
 }

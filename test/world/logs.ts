@@ -1,6 +1,5 @@
 import type { Handle, Inode } from './disk/disk.ts'
 import type { Random } from './kernel/random.ts'
-import { KNOWN } from './known.ts'
 
 export const FORMATS = ['lindb', 'json', 'logfmt'] as const
 export type FormatName = (typeof FORMATS)[number]
@@ -46,7 +45,7 @@ export function drawLogs(random: Random): LogSettings[] {
     const isNumbered = settings.rotation === 'numbers' || settings.rotation === 'copytruncate'
     const rising = stream.chance(0.3) && isNumbered
     const broken = stream.chance(0.15)
-    const touched = stream.chance(0.25) && !(KNOWN.noTouchedRising && rising)
+    const touched = stream.chance(0.25)
     return { ...settings, rising, broken, touched }
   })
 }

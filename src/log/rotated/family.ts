@@ -232,11 +232,12 @@ function* arrange(members: RotatedFile[], headOf: HeadOf): Generator<void, Arran
   const timesIn = (order: RotatedFile[]) => known.get(order)!
   if (timesIn(order).length < 2 && rotated.length > 1) return { ...byChangeAlone(order), wanted }
   const agreed = directions.find((order) => isRising(changesOf(order)) && isRising(timesIn(order)))
-  if (agreed) return { order: agreed, certain: true, wanted }
   const isNear = (order: RotatedFile[]) => isRising(timesIn(order), CLOCK_CHANGE_MS)
+  const isUsual = isByChange(order) && (isArchivedFirst(order) || !directions.some(isArchivedFirst))
+  if (agreed === order || (agreed && !isUsual)) return { order: agreed, certain: true, wanted }
   // The hour that comes twice in autumn looks like a step back; times of change show that it is none. If a clock was set
   // back by more, records may agree with the numbers in the other direction: times of change and usual numbers weigh more.
-  if (isByChange(order)) return { order, certain: isNear(order), wanted }
+  if (isUsual) return { order, certain: !agreed && isNear(order), wanted }
   const byRecords = byTimes(order, headOf)
   // Records that agree with the names, or with the times of change, need no more.
   if (directions.some((order) => isRising(timesIn(order))) || isRising(changesOf(byRecords.order), -1))
@@ -350,9 +351,19 @@ function changesOf(order: readonly RotatedFile[]): number[] {
   return order.map(({ entry }) => entry.modified)
 }
 
-/** Whether each file with text was changed after the one before it. */
+/**
+ * Whether each file with text was changed after the one before it. An archive may have been made late, with a new time: one
+ * that comes before all other files is compared with archives only.
+ */
 function isByChange(order: readonly RotatedFile[]): boolean {
-  return isRising(changesOf(order.filter(hasText)), -1)
+  const full = order.filter(hasText)
+  const kinds = [full.filter(({ compressed }) => compressed), full.filter(({ compressed }) => !compressed)]
+  return (isArchivedFirst(order) ? kinds : [full]).every((files) => isRising(changesOf(files), -1))
+}
+
+/** Whether no archive comes after a file that is not compressed: the older ones are compressed first. */
+function isArchivedFirst(order: readonly RotatedFile[]): boolean {
+  return isRising(order.filter(hasText).map(({ compressed }) => (compressed ? 0 : 1)))
 }
 
 /** The time of an empty file says little: it may be older than the archive of the file before it, or that of a truncation. */

@@ -1,6 +1,7 @@
 import { appendFileSync, mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createApp } from '../../../src/app.ts'
 import { fsStore } from '../../../src/store/fs.ts'
@@ -13,7 +14,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }))
 
 const line = (time: string, n: number) => `2026-11-${time}:00.000\tINFO\tx.go:1\t[A]: number ${n} \n`
-const write = (name: string, text: string, changed: string) => {
+const write = (name: string, text: string | Uint8Array, changed: string) => {
   writeFileSync(join(folder, name), text)
   const at = new Date(`2026-11-${changed}:00Z`)
   utimesSync(join(folder, name), at, at)
@@ -141,4 +142,24 @@ it('a log with one file that has text is in order, whatever the times of its emp
   write('a.log.1', '', '14T20:01')
   write('a.log', '', '14T20:02')
   expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [1], note: null })
+})
+
+const archive = (name: string, text: string, changed: string) => write(name, gzipSync(text), changed)
+
+it('an archive that was made late comes before the file that was written after it, though the clock was set back', async () => {
+  archive('a.log.2.gz', line('14T20:00', 1), '14T20:10')
+  write('a.log.1', line('13T20:05', 2), '14T20:05')
+  write('a.log', '', '14T20:06')
+  expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [1, 2], note: 'family-order' })
+  // The clock was set back after the second rotation.
+  write('a.log.1', line('14T20:04', 2), '14T20:05')
+  write('a.log', line('13T20:11', 3), '14T20:11')
+  expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [1, 2, 3], note: 'family-order' })
+})
+
+it('an archive that was made late comes before the file that was written after it where numbers rise', async () => {
+  archive('a.log.1.gz', line('14T20:00', 1), '14T20:10')
+  write('a.log.2', line('14T20:05', 2), '14T20:05')
+  write('a.log', line('14T20:11', 3), '14T20:11')
+  expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [1, 2, 3], note: null })
 })
