@@ -10,14 +10,31 @@ export function once<T>(make: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** Concurrent callers for the same key share one run of the work. */
-export class SharedWork<T> {
-  readonly #running = new Map<string, Promise<T>>()
+/** One value for each owner, made when it is first needed. */
+export function perOwner<O extends object, T>(make: (owner: O) => T): (owner: O) => T {
+  const values = new WeakMap<O, T>()
+  return (owner) => {
+    const value = values.get(owner) ?? make(owner)
+    values.set(owner, value)
+    return value
+  }
+}
 
-  run(key: string, work: () => Promise<T>): Promise<T> {
-    const running = this.#running.get(key) ?? work().finally(() => this.#running.delete(key))
-    this.#running.set(key, running)
-    return running
+/** Concurrent callers for the same key share one run of the work; with `keeps`, later ones do, too. */
+export class SharedWork<T, K = string> {
+  readonly #runs = new Map<K, Promise<T>>()
+  readonly #keeps: boolean
+
+  constructor(keeps = false) {
+    this.#keeps = keeps
+  }
+
+  run(key: K, work: () => Promise<T>): Promise<T> {
+    const known = this.#runs.get(key)
+    if (known) return known
+    const run = this.#keeps ? work() : work().finally(() => this.#runs.delete(key))
+    this.#runs.set(key, run)
+    return run
   }
 }
 

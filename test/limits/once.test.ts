@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sharedRun } from '../../src/limits/once.ts'
+import { perOwner, SharedWork, sharedRun } from '../../src/limits/once.ts'
 
 describe('sharedRun', () => {
   it('runs once for all that come while it runs, and never gives a result older than the call', async () => {
@@ -33,5 +33,27 @@ describe('sharedRun', () => {
     const [first, second] = [run(), run()]
     await expect(first).rejects.toThrow('no')
     expect(await second).toBe(2)
+  })
+})
+
+describe('SharedWork', () => {
+  it.each([
+    [false, 2],
+    [true, 1],
+  ])('runs once for concurrent callers of a key; if it keeps (%s), %i times in all', async (keeps, most) => {
+    const work = new SharedWork<number>(keeps)
+    let runs = 0
+    const run = (key: string) => work.run(key, async () => ++runs)
+    expect(await Promise.all([run('a'), run('a')])).toEqual([1, 1])
+    expect(await run('a')).toBe(most)
+    expect(await run('b')).toBe(most + 1)
+  })
+
+  it('is separate for each owner', async () => {
+    const workOf = perOwner<object, SharedWork<number>>(() => new SharedWork(true))
+    const [one, other] = [{}, {}]
+    let runs = 0
+    const run = (owner: object) => workOf(owner).run('a', async () => ++runs)
+    expect([await run(one), await run(other), await run(one)]).toEqual([1, 2, 1])
   })
 })

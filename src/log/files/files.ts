@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../limits/clock.ts'
-import { once } from '../../limits/once.ts'
+import { once, perOwner } from '../../limits/once.ts'
 import { type FastReads, fastReads } from '../../store/fast.ts'
 import {
   type ByteRange,
@@ -221,12 +221,7 @@ export function relaxedFiles(files: LogFiles, maxAge: number): LogFiles {
 
 /** One value for each set of log files, made when it is first needed. */
 export function perFiles<T>(make: (files: LogFiles) => T): (files: LogFiles) => T {
-  const values = new WeakMap<LogFiles, T>()
-  return (files) => {
-    const value = values.get(files) ?? make(files)
-    values.set(files, value)
-    return value
-  }
+  return perOwner(make)
 }
 
 /** A file directly in the log directory: nothing below it, nothing above it. */

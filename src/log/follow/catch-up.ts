@@ -13,15 +13,8 @@ import { holds, type Text } from '../text/text.ts'
 import { budgetOf, type ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { inSession } from '../view/session.ts'
-import {
-  changePacket,
-  type Frame,
-  joinPackets,
-  type Packet,
-  packetOf,
-  recordsPacket,
-  type SentPart,
-} from './frame.ts'
+import type { Batch } from './channel.ts'
+import { changePacket, type Frame, joinPackets, packetOf, recordsPacket, type SentPart } from './frame.ts'
 
 /** Bytes per read of a follower that reads the log itself, unless many wait for their clients. */
 export const PAGE_BYTES = 256 * 1024
@@ -36,18 +29,12 @@ export interface FollowSource {
   signal: AbortSignal
 }
 
-/** A page of what was missed, and the place after it. */
-interface MissedPage {
-  packet: Packet
-  end: Cursor
-}
-
 /** The next page on the way to a place; `arrived` if there is nothing in between, null while it cannot be found. */
 export async function pageTowards(
   goal: Cursor,
   place: Cursor,
   source: FollowSource & { size: number },
-): Promise<MissedPage | 'arrived' | null> {
+): Promise<Batch | 'arrived' | null> {
   const cursor = { place, direction: 'after' as const }
   const budget = new Budget({ bytes: 64 * PAGE_BYTES, signal: source.signal, clock: source.context.clock })
   const log = await openLog({ ...source.context, budget }, { ...source.view, cursor })
@@ -60,7 +47,7 @@ export async function pageTowards(
   return source.frame.events ? withChanges(page, log, place, source) : page
 }
 
-async function bytesUntil({ series, at }: OpenLog, end: number): Promise<MissedPage> {
+async function bytesUntil({ series, at }: OpenLog, end: number): Promise<Batch> {
   const bytes = await series.read(at!, end)
   return { packet: packetOf(bytes), end: await series.cursor(end) }
 }
@@ -70,7 +57,7 @@ async function recordsUntil(
   to: number,
   { filter, frame, context, size }: FollowSource & { size: number },
   { budget, splitsRecord }: Pick<Cursor, 'splitsRecord'> & { budget: Budget },
-): Promise<MissedPage> {
+): Promise<Batch> {
   if (filter.undecided) {
     filter.format = await formatOf(series, context.clock)
     filter.undecided = filter.format === PLAIN
@@ -87,11 +74,11 @@ async function recordsUntil(
 
 /** The page, with an event where the log continues in another file. */
 function withChanges(
-  { packet, end }: MissedPage,
+  { packet, end }: Batch,
   log: OpenLog,
   place: Cursor,
   { frame, view: { file } }: FollowSource,
-): MissedPage {
+): Batch {
   const found = log.series.parts[0]!.name
   if (found !== place.name) {
     const renamed = changePacket({ kind: 'rotated', file: place.name, to: found }, frame, place)

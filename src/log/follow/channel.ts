@@ -19,8 +19,8 @@ import {
 
 export type Data = Extract<Change, { kind: 'data' }>
 
-/** What was sent at once, and the place after it. */
-interface Batch {
+/** What is sent at once, and the place after it. */
+export interface Batch {
   packet: Packet
   end: Cursor
 }

@@ -1,6 +1,7 @@
 import { BoundedMap } from '../../limits/bounded-map.ts'
 import type { Budget } from '../../limits/budget.ts'
 import { each } from '../../limits/each.ts'
+import { perOwner, SharedWork } from '../../limits/once.ts'
 import { perFiles } from '../files/files.ts'
 import type { Text } from '../text/text.ts'
 import { isStill, keyOf, type Print, printOf } from './print.ts'
@@ -27,7 +28,7 @@ interface Grid {
 
 const gridsOf = perFiles(() => new BoundedMap<string, Grid>(MAX_FILES))
 /** The searches for `since` and `until` of a request take a sample once. */
-const runningOf = new WeakMap<Budget, Map<Text, Promise<Grid | 'spent'>>>()
+const samplesOf = perOwner<Budget, SharedWork<Grid | 'spent', Text>>(() => new SharedWork(true))
 
 /**
  * Samples at even distances of files in a row that are too long to be read through. On a disk they cost a tenth of a
@@ -44,10 +45,11 @@ export async function gridOf(
   const most = isNear ? MOST_SAMPLES : REMOTE_MOST
   const step = STEP * 2 ** Math.max(0, Math.ceil(Math.log2(size / STEP / most)))
   if ((size / step) * PROBE > options.budget.bytesLeft / 4) return null
+  const taken = samplesOf(options.budget)
   const grids = new Map<Text, Grid>()
   const isComplete = await each(parts, isNear ? 1 : REMOTE_AT_ONCE, async (part) => {
     const atOnce = isNear ? READS_AT_ONCE : Math.ceil(REMOTE_AT_ONCE / parts.length)
-    const grid = await sampleOnce(part, { step, atOnce }, options)
+    const grid = await taken.run(part, () => sample(part, { step, atOnce }, options))
     if (grid === 'spent') return false
     grids.set(part, grid)
   })
@@ -69,14 +71,6 @@ function asOneText(parts: readonly Text[], grids: ReadonlyMap<Text, Grid>): Time
 interface GridPlan {
   step: number
   atOnce: number
-}
-
-function sampleOnce(part: Text, plan: GridPlan, options: ProbeOptions): Promise<Grid | 'spent'> {
-  const running = runningOf.get(options.budget) ?? new Map<Text, Promise<Grid | 'spent'>>()
-  runningOf.set(options.budget, running)
-  const grid = running.get(part) ?? sample(part, plan, options)
-  running.set(part, grid)
-  return grid
 }
 
 /** Takes the samples of a file that are not known. */

@@ -1,5 +1,6 @@
 import { BoundedMap } from '../../limits/bounded-map.ts'
 import type { Budget } from '../../limits/budget.ts'
+import { perOwner, SharedWork } from '../../limits/once.ts'
 import { perFiles } from '../files/files.ts'
 import type { Text } from '../text/text.ts'
 import { piecesOf, type TimedPiece } from './pieces.ts'
@@ -21,7 +22,7 @@ interface KnownTimes {
 
 const knownOf = perFiles(() => new BoundedMap<string, KnownTimes>(MAX_FILES))
 /** The searches for `since` and `until` of a request read a file once. */
-const runningOf = new WeakMap<Budget, Map<Text, Promise<KnownTimes | 'spent'>>>()
+const readsOf = perOwner<Budget, SharedWork<KnownTimes | 'spent', Text>>(() => new SharedWork(true))
 
 /**
  * The times of all pieces of some files in a row. A file is read through once, and then only what was appended to it.
@@ -69,11 +70,7 @@ function append(
 
 function readOnce(part: Text, known: KnownTimes | null, options: ProbeOptions) {
   if (known?.print.etag === part.entry.etag) return known
-  const running = runningOf.get(options.budget) ?? new Map<Text, Promise<KnownTimes | 'spent'>>()
-  runningOf.set(options.budget, running)
-  const times = running.get(part) ?? readOn(part, known, options)
-  running.set(part, times)
-  return times
+  return readsOf(options.budget).run(part, () => readOn(part, known, options))
 }
 
 /** Reads the times of a file, or of what was appended to it. */

@@ -2,6 +2,7 @@ import { asOne } from '../../bytes.ts'
 import { BoundedMap } from '../../limits/bounded-map.ts'
 import type { Budget } from '../../limits/budget.ts'
 import { each } from '../../limits/each.ts'
+import { perOwner, SharedWork } from '../../limits/once.ts'
 import { type LogFiles, perFiles } from '../files/files.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { lineEnd, nextStart } from '../format/lines.ts'
@@ -63,8 +64,8 @@ const MAX_VERSIONS = 32
 type Samples = BoundedMap<number, TimeSample>
 const versionsOf = perFiles(() => new BoundedMap<string, Samples>(MAX_VERSIONS))
 
-/** Probes that were begun within a budget. */
-const runningOf = new WeakMap<Budget, Map<string, Promise<TimeSample>>>()
+/** The searches for `since` and `until` of a request probe a place once. */
+const probesOf = perOwner<Budget, SharedWork<TimeSample>>(() => new SharedWork(true))
 
 export interface ProbeOptions {
   files: LogFiles
@@ -127,22 +128,12 @@ export class Probes {
     const missing = [...new Set(places)].filter((at) => !this.#samples.has(at))
     return each(missing, atOnce, async (at) => {
       if (!(await budget.step())) return false
-      const sample = this.#shared.get(at) ?? (await this.#probeOnce(at))
+      const found = () => probe(this.text, this.options, at)
+      const sample = this.#shared.get(at) ?? (await probesOf(budget).run(`${at} ${this.text.version}`, found))
       this.#shared.set(at, sample)
       this.#samples.set(at, sample)
       this.#sorted = null
     })
-  }
-
-  /** The searches for `since` and `until` of a request probe a place once. */
-  #probeOnce(at: number): Promise<TimeSample> {
-    const { budget } = this.options
-    const running = runningOf.get(budget) ?? new Map<string, Promise<TimeSample>>()
-    runningOf.set(budget, running)
-    const place = `${at} ${this.text.version}`
-    const found = running.get(place) ?? probe(this.text, this.options, at)
-    running.set(place, found)
-    return found
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Budget } from '../../limits/budget.ts'
 import { each } from '../../limits/each.ts'
+import { perOwner, SharedWork } from '../../limits/once.ts'
 import { lineEnd, nextStart } from '../format/lines.ts'
 import type { ProbeOptions, Stretch } from './probes.ts'
 
@@ -22,7 +23,8 @@ export async function examine(
   instant: number,
   [from, to, isStart = from === 0]: readonly [from: number, to: number, isStart?: boolean],
 ): Promise<Examined | 'spent'> {
-  const bytes = await readOnce(text, options, from, to)
+  const read = () => readAll(text, options, from, to)
+  const bytes = await readsOf(options.budget).run(`${from} ${to} ${text.version}`, read)
   if (bytes === null) return 'spent'
   const seen = new EarlyAndLate(options, instant)
   for (let at = 0; at < bytes.length; ) {
@@ -83,23 +85,8 @@ class EarlyAndLate {
   }
 }
 
-/** Reads that are under way within a budget. */
-const runningOf = new WeakMap<Budget, Map<string, Promise<Uint8Array | null>>>()
-
 /** The searches for `since` and `until` of a short period read the same bytes once, and hold them once. */
-function readOnce(
-  text: Stretch,
-  options: ProbeOptions,
-  from: number,
-  to: number,
-): Promise<Uint8Array | null> {
-  const running = runningOf.get(options.budget) ?? new Map<string, Promise<Uint8Array | null>>()
-  runningOf.set(options.budget, running)
-  const key = `${from} ${to} ${text.version}`
-  const bytes = running.get(key) ?? readAll(text, options, from, to).finally(() => void running.delete(key))
-  running.set(key, bytes)
-  return bytes
-}
+const readsOf = perOwner<Budget, SharedWork<Uint8Array | null>>(() => new SharedWork())
 
 /** The bytes [from, to), read in parallel pieces; null when the budget runs out. */
 async function readAll(
