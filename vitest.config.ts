@@ -64,9 +64,6 @@ function project(name: string, include: string[], exclude: string[]) {
       // Generous: on a busy machine a property test takes a minute, and nothing here is judged by the clock.
       testTimeout: 180_000,
       hookTimeout: 120_000,
-      // A stalled machine must not fail a change. What passes at the second try is named at the end. A property that
-      // failed is not tried again: with other values it may hold.
-      retry: process.env.CI ? { count: 1, condition: /^(?!Property failed)/ } : 0,
       // The default is one second, too short on a busy machine.
       expect: { poll: { timeout: 60_000 } },
     },
@@ -85,6 +82,5 @@ export default defineConfig({
     maxWorkers: '100%',
     // What the app tells the console by default is of interest where a test fails.
     silent: 'passed-only',
-    reporters: ['default', './test/second-tries.ts'],
   },
 })

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { collect } from '../../src/log/text/bytes.ts'
@@ -6,6 +5,7 @@ import { all, bytesOf, codeOf, pattern } from '../../src/store/contract/assert.t
 import { type S3Options, s3Store } from '../../src/store/s3.ts'
 import { type ByteRange, type Store, StoreError, type StoreRead } from '../../src/store/store.ts'
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { manualClock } from '../support/manual-clock.ts'
 import { fractions } from '../support/random.mjs'
 
 /** A bucket behind the proxy, and how to fill it. */
@@ -220,17 +220,19 @@ export function faultSuite(title: string, setup: () => Promise<FaultyBucket>): v
 
       it('is not requested again after its reader has left', async () => {
         proxy.each(() => ({ kind: 'stall', after: 3 }))
-        const read = await store.read('f/large', range)
+        const clock = manualClock(Date.now())
+        const timed = s3Store({ ...bucket.options, ...PATIENT, endpoint: proxy.endpoint, clock })
+        const read = await timed.read('f/large', range)
         const body = read!.body as ReadableStream<Uint8Array>
         const reader = body.getReader()
         await reader.read()
         const rest = reader.read()
-        // Until that read waits for the connection.
-        await sleep(100)
+        // That read waits for the connection, and gives it so long.
+        await expect.poll(() => clock.timers).toBe(1)
         await reader.cancel()
         await rest
-        // Far longer than the pause before a retry.
-        await sleep(300)
+        // Nor does a pause before a retry run.
+        expect(clock.timers).toBe(0)
         expect(proxy.count).toBe(1)
       })
 

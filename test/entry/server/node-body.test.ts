@@ -3,7 +3,6 @@ import { Agent, createServer, get, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -84,9 +83,12 @@ describe('a long answer on Node', () => {
   })
 
   it('lets a slow reader hold one slice, however long the answer', async () => {
+    const accepted: Socket[] = []
+    server.on('connection', (socket) => accepted.push(socket))
     const before = process.memoryUsage().arrayBuffers
     const sockets = await Promise.all(Array.from({ length: 30 }, () => stall(9_000_000)))
-    await sleep(500)
+    // All of them wait for their clients: nothing more is read.
+    await expect.poll(() => accepted.filter((socket) => socket.writableNeedDrain).length).toBe(30)
     // 30 clients ask for 270 MB: the cache, a slice for each, and no more.
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(16e6 + 31 * 524_288)
     for (const socket of sockets) socket.destroy()

@@ -454,34 +454,34 @@ describe('follow on a disk', () => {
   })
 
   it('tells a slow reader once that the file is gone', async () => {
-    writeFileSync(path('e.log'), line(0))
-    const response = await app.request('/api/v1/log/view?file=e.log&lines=1&follow=true', { headers: SSE })
+    const clock = manualClock(Date.UTC(2026, 10, 15, 3))
+    let log = line(0)
+    const store = memoryStore({ 'e.log': log }, clock)
+    const response = await appOf(store, { clock }).request(
+      '/api/v1/log/view?file=e.log&lines=1&follow=true',
+      { headers: SSE },
+    )
     const reader = response.body!.getReader()
     let text = ''
     const decoder = new TextDecoder()
-    while (!text.includes('line 0')) text += decoder.decode((await reader.read()).value)
+    const readTo = async (end: string) => {
+      while (!text.includes(end)) text += decoder.decode((await reader.read()).value)
+    }
+    await readTo('line 0')
     for (let i = 0; i < 3; i++) {
-      appendFileSync(path('e.log'), Array.from({ length: 20_000 }, (_, j) => line(j % 1000)).join(''))
-      await new Promise((resolve) => setTimeout(resolve, 150))
+      log += Array.from({ length: 20_000 }, (_, j) => line(j % 1000)).join('')
+      store.put('e.log', log)
+      await clock.pass(150)
     }
-    rmSync(path('e.log'))
-    while (!text.includes('event: gap')) text += decoder.decode((await reader.read()).value)
-    // A second one would come at one of the next looks.
-    const end = Date.now() + 1000
-    let next = reader.read()
-    while (Date.now() < end) {
-      const pause = new Promise<null>((resolve) => setTimeout(() => resolve(null), 50))
-      const got = await Promise.race([next, pause])
-      if (got === null) continue
-      text += decoder.decode(got.value)
-      next = reader.read()
-    }
+    store.delete('e.log')
+    await clock.pass(5_000)
+    await readTo('event: gap')
+    // A second one would come at one of the next looks, and thus before the next line.
+    await clock.pass(5_000)
+    store.put('e.log', line(1001))
+    await clock.pass(5_000)
+    await readTo('line 1001')
     expect(text.split('event: gap').length - 1).toBe(1)
-    writeFileSync(path('e.log'), line(9))
-    while (!text.includes('line 9\n')) {
-      text += decoder.decode((await next).value)
-      next = reader.read()
-    }
     await reader.cancel()
   })
 })
