@@ -138,9 +138,9 @@ export class Scanner {
     return this.#loops.shaped(base + from, base + to, SHAPES, end, least, SHAPES - 16) - base
   }
 
-  /** Whether the line that was found has a shape. */
-  get isShaped(): boolean {
-    return this.#state[1]! >= 0
+  /** What the line that was found says (`levelCode`); -1 if it has no shape. */
+  get said(): number {
+    return this.#state[1]!
   }
 
   /** Which shape the last line had that had one. */

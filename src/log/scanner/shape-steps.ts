@@ -15,6 +15,9 @@ const KINDS = {
 const CONTINUES = 0
 export const NO_LEVEL = 1
 export const levelCode = (level: number) => level + NO_LEVEL + 1
+/** The level; -1 if it has none, less if it continues a record or its shape is not known. */
+export const levelOfCode = (code: number) => code - NO_LEVEL - 1
+
 /** A line whose shape others may have. */
 export interface ShapedLine {
   bytes: Uint8Array
@@ -73,15 +76,15 @@ export class Steps {
 /** Compiles the pieces of a line; false if it has too many. */
 export function compile({ bytes, from, pieces }: ShapedLine, kept: number | null, steps: Steps): boolean {
   let at = from
+  // The end of a wrapped line says whether the next one continues it.
+  const maySkipRest = kept === null && pieces.every(({ as }) => as !== 'escaped')
   for (const piece of pieces) {
     const { to } = piece
     if (piece.as === 'word' || piece.as === 'severity') {
       steps.word = wordOf(bytes, piece)
       if (!steps.word) return false
       steps.isSaid = true
-      steps.step(piece.as, piece.as === 'severity' ? piece.reach : 0)
-      // A search by level needs no more of a line.
-      if (kept === null) break
+      steps.step(piece.as, piece.as === 'severity' ? piece.reach : Number(maySkipRest))
     } else if (piece.as === 'until' || piece.as === 'text' || piece.as === 'follows')
       steps.step(piece.as, bytes[to])
     else if (piece.as === 'string' || piece.as === 'inner' || piece.as === 'object') steps.step(piece.as)
@@ -92,11 +95,20 @@ export function compile({ bytes, from, pieces }: ShapedLine, kept: number | null
       steps.isSaid = true
       steps.step('silent')
     } else if (piece.as === 'numbers') putNumbers(bytes, at, to, steps)
-    else for (let i = at; i < to; i++) putByte(piece.as, bytes[i]!, { index: i - at, kept }, steps)
+    else {
+      // `Nov 00` is no day.
+      const as = piece.as === 'date' && hasName(bytes, at, to) ? 'same' : piece.as
+      for (let i = at; i < to; i++) putByte(as, bytes[i]!, { index: i - at, kept }, steps)
+    }
     at = to
   }
   steps.step('end')
   return steps.fits
+}
+
+/** Whether the name of a month is in bytes[from, to). */
+function hasName(bytes: Uint8Array, from: number, to: number): boolean {
+  return bytes.subarray(from, to).some((byte) => byte >= 0x61)
 }
 
 function putByte(

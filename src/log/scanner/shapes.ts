@@ -2,7 +2,7 @@ import type { Piece } from '../format/shape.ts'
 import { MOST_SHAPES, type Scanner, SHAPE_BYTES } from './scanner.ts'
 import { compile, isDigit, isTens, NO_LEVEL, type ShapedLine, STEP, Steps, WORDS } from './shape-steps.ts'
 
-export { levelCode } from './shape-steps.ts'
+export { levelCode, levelOfCode } from './shape-steps.ts'
 
 /** Where things are in the memory of a shape; see shapes.wat. */
 const COUNTS = 3216
@@ -23,6 +23,9 @@ const FEW = 1024
 const RECENT_BYTES = 1 << 20
 /** After this many chunks whose lines had too many shapes, shapes are tried again. */
 const TRY_AGAIN = 16
+
+/** A line found by its marks costs as much as it saves to look for marks in so many bytes. */
+const DENSE = 4096
 
 /** How many level codes there are: see `levelCode`. */
 const LEVEL_CODES = 7
@@ -97,6 +100,14 @@ export class Shapes {
   /** Whether lines of all shapes so far are read faster than marks of a level are found. */
   isFast = true
 
+  /** Whether lines of the level that was searched last are so many that shapes are faster in any case. */
+  isDense = false
+
+  /** Counts what was found in some bytes. */
+  found(lines: number, bytes: number): void {
+    this.isDense = lines * DENSE > bytes
+  }
+
   /** Whether most lines fit. */
   get isUseful(): boolean {
     return this.#unshaped < SOME || this.#shaped > this.#unshaped * FEW
@@ -124,7 +135,7 @@ export class Shapes {
     const isWhole = compile(line, kept, steps)
     if (!isWhole || !steps.isSaid) return false
     this.isFast &&= isFast(line.pieces)
-    const key = keyOf(line, kept === null)
+    const key = keyOf(line)
     let at = this.#shapes.findIndex((shape) => shape.key === key)
     if (at < 0) {
       at = this.#shapes.length < MOST_SHAPES ? this.#shapes.length : this.#next++ % MOST_SHAPES
@@ -193,18 +204,16 @@ function isFast(pieces: readonly Piece[]): boolean {
 const FIXED = new Set<Piece['as']>(['same', 'digits', 'date', 'clock'])
 
 /** Pieces of which nothing is the same in other lines. */
-const REST = new Set<Piece['as']>(['string', 'inner', 'escaped', 'silent', 'object'])
+const REST = new Set<Piece['as']>(['word', 'severity', 'string', 'inner', 'escaped', 'silent', 'object'])
 
 /** How a line is written, without its time and its level. */
-function keyOf({ bytes, from, pieces }: ShapedLine, isTimeless: boolean): string {
+function keyOf({ bytes, from, pieces }: ShapedLine): string {
   let key = ''
   let at = from
   for (const piece of pieces) {
     key += `|${piece.as}`
     const { as, to } = piece
-    if (as === 'word' || as === 'severity') {
-      if (isTimeless) return key
-    } else if (as === 'until' || as === 'text' || as === 'follows') key += bytes[to]
+    if (as === 'until' || as === 'text' || as === 'follows') key += bytes[to]
     else if (!REST.has(as)) {
       const text = String.fromCharCode(...bytes.subarray(at, to))
       key += as === 'same' ? text : text.replace(as === 'numbers' ? /\d+/g : /\d/g, '0')

@@ -23,6 +23,8 @@
 
   ;; Where the line that fits a shape goes on behind it.
   (global $rest (mut i32) (i32.const 0))
+  ;; What is searched for.
+  (global $least (mut i32) (i32.const 0))
 
   ;; What the words of a shape say about the text at `at`, or -1. `back` is how far before it their 16 bytes lie, `floor`
   ;; where a word may begin.
@@ -166,7 +168,7 @@
           (local.set $at (i32.add (local.get $at) (i32.load offset=4 (local.get $step))))
           (local.set $step (i32.add (local.get $step) (i32.const 48)))
           (br $next))
-          ;; one to ten digits
+          ;; one to twenty digits
           (local.set $count (i32.const 0))
           (block $ends
             (loop $digit
@@ -175,7 +177,7 @@
                   (i32.sub (i32.load8_u (i32.add (local.get $at) (local.get $count))) (i32.const 48))
                   (i32.const 9)))
               (local.set $count (i32.add (local.get $count) (i32.const 1)))
-              (br_if $digit (i32.le_s (local.get $count) (i32.const 10)))
+              (br_if $digit (i32.le_s (local.get $count) (i32.const 20)))
               (br $fails)))
           (br_if $fails (i32.eqz (local.get $count)))
           (local.set $at (i32.add (local.get $at) (local.get $count)))
@@ -243,10 +245,17 @@
           (local.set $at (i32.add (local.get $at) (i32.const 1)))
           (local.set $step (i32.add (local.get $step) (i32.const 48)))
           (br $next))
-          ;; one of the words
+          ;; one of the words; with a number, a line that says less than is searched for needs no other steps
           (local.set $said (call $word (local.get $at) (local.get $shape) (i32.const 0) (i32.const 0)))
           (br_if $fails (i32.lt_s (local.get $said) (i32.const 0)))
           (local.set $at (global.get $rest))
+          (if
+            (i32.and
+              (i32.load offset=4 (local.get $step))
+              (i32.lt_s (local.get $said) (global.get $least)))
+            (then
+              (br_if $fails (i32.gt_s (local.get $at) (local.get $to)))
+              (return (local.get $said))))
           (local.set $step (i32.add (local.get $step) (i32.const 48)))
           (br $next))
           ;; one of the words before the first colon and two blanks, of which the number says how far they may be away
@@ -362,6 +371,7 @@
     (param $from i32) (param $to i32) (param $shapes i32) (param $shapesEnd i32) (param $least i32) (param $state i32)
     (result i32)
     (local $shape i32) (local $said i32) (local $count i32)
+    (global.set $least (local.get $least))
     (block $done
       (loop $line
         (br_if $done (i32.ge_s (local.get $from) (local.get $to)))

@@ -6,7 +6,8 @@ import { needleMark } from '../pattern/literal.ts'
 import type { Matcher } from '../pattern/pattern.ts'
 import { Marks } from '../scanner/marks.ts'
 import type { Scanner } from '../scanner/scanner.ts'
-import { levelCode, timelessShapes } from '../scanner/shapes.ts'
+import { type ShapedLines, shapedLines } from '../scanner/shaped-lines.ts'
+import { type Shapes, timelessShapes } from '../scanner/shapes.ts'
 import type { Selection } from '../selection.ts'
 import { lastTime } from '../text/format.ts'
 import type { TimeSpan } from '../text/text.ts'
@@ -118,61 +119,47 @@ export function matches(
 /** Whether a scanner is of use: it takes memory. */
 export function usesScanner(filter: Filter): boolean {
   const { needle, without } = filter.selection.matcher ?? {}
-  return needle !== undefined || without !== undefined || hasShapes(filter) || marksOf(filter) !== null
+  return (
+    needle !== undefined || without !== undefined || shapedLevel(filter) !== null || marksOf(filter) !== null
+  )
 }
 
-/** Whether lines of other levels may be left out by their shapes. */
-function hasShapes({ format, selection: { leastLevel } }: Filter): boolean {
-  return format.shape !== undefined && leastLevel !== null && leastLevel >= WARN
+/** The level below which lines may be left out by their shapes; null if they may not. */
+function shapedLevel({ format, selection: { leastLevel } }: Filter): number | null {
+  return format.shape !== undefined && leastLevel !== null && leastLevel >= WARN ? leastLevel : null
 }
 
 const WARN = LEVELS.indexOf('warn')
 
-/** What leads to the next line that may be in a wanted record; undefined if every record must be examined. */
-function finderOf(chunk: Chunk, filter: Filter, scanner: Scanner | null): Matcher['find'] {
+/** What leads to the next line that may be in a wanted record; without `find`, every record must be examined. */
+interface LineFinder {
+  find?: Find | undefined
+  /** Set if lines are found by their shapes. */
+  shaped?: ShapedLines | null
+  /** The shapes of lines, if these may be found by them. */
+  shapes?: Shapes | null
+}
+
+function finderOf(chunk: Chunk, filter: Filter, scanner: Scanner | null): LineFinder {
   const { format } = filter
   const { matcher } = filter.selection
   // In a wrapped record, the bytes of the file are not what is searched.
   const direct = format.unwrap ? null : matcher
   const lines = direct?.needle && scanner?.linesWith(direct.needle, format.head, chunk)
-  if (lines) return nextOf(lines)
-  const shaped = scanner && textMarks(filter) === null ? shapedFinder(chunk, filter, scanner) : null
-  if (shaped) return shaped
+  if (lines) return { find: nextOf(lines) }
+  const level = shapedLevel(filter)
+  const shapes =
+    scanner && level !== null && textMarks(filter) === null ? timelessShapes(scanner, format) : null
+  const shaped = shapes && shapedLines(chunk, format, { scanner: scanner!, shapes, level: level! })
+  if (shaped) return { find: shaped.find, shaped, shapes }
   const marks = scanner && marksOf(filter)
   const places = marks && scanner.marked(marks, chunk)
-  if (places) return nextMarked(marks, places, chunk.to)
+  if (places) return { find: nextMarked(marks, places, chunk.to), shapes }
   const { without } = matcher ?? {}
   const unwanted = without && scanner?.linesWith(without[0]!.needle, undefined, chunk)
-  if (!unwanted) return direct?.find?.bind(direct)
+  if (!unwanted) return { find: direct?.find?.bind(direct) }
   const finds = without.map(({ find }) => find)
-  return nextWithout(unwanted, format, finds)
-}
-
-/**
- * Leads to the lines of a level, and to those whose level is not known by their shape; null if these are too many, or if
- * marks are found faster.
- */
-function shapedFinder(chunk: Chunk, filter: Filter, scanner: Scanner): Find | null {
-  if (!hasShapes(filter)) return null
-  const { format } = filter
-  const shapes = timelessShapes(scanner, format)
-  const base = shapes.isFast && shapes.isUseful ? scanner.hold(chunk) : null
-  if (base === null) return null
-  const least = levelCode(filter.selection.leastLevel!)
-  return (bytes, from, to) => {
-    for (let at = from; ; ) {
-      const next = scanner.afterShaped(base, { from: at, to }, shapes.length, least)
-      if (next >= to || scanner.isShaped) {
-        shapes.fitted(next - at)
-        return next >= to ? -1 : next
-      }
-      if (!shapes.isWorth(next - at)) return next
-      const end = lineEnd(bytes, next, to)
-      const pieces = format.shape!(bytes, next, end)
-      if (!pieces || !shapes.learn({ bytes, from: next, to: end, pieces }, null)) return next
-      at = next
-    }
-  }
+  return { find: nextWithout(unwanted, format, finds) }
 }
 
 /** Marks that were made, by their patterns: making them costs as much as searching 100 KB. */
@@ -231,12 +218,13 @@ export function eachWanted(
   visit: (record: Candidate) => void,
   scanner: Scanner | null = null,
 ): void {
-  const find = finderOf(chunk, filter, scanner)
+  const { find, shaped, shapes } = finderOf(chunk, filter, scanner)
   const { bytes, from, to, base, before = Number.NaN } = chunk
   const { format } = filter
   const timed = filter.since !== null || filter.until !== null
   const { times } = filter
   let at = from
+  let found = 0
   // A record without a time has that of the record before it.
   const record: Candidate = {
     bytes,
@@ -247,16 +235,20 @@ export function eachWanted(
     headEnd: lineEnd(bytes, at, to),
   }
   while (at < to) {
+    let level: number | undefined
     if (find) {
       const hit = find(bytes, at, to)
       if (hit < 0) break
-      at = startOf(format, { bytes, from: at, to }, hit)
+      found++
+      level = shaped?.level
+      at = level === undefined ? startOf(format, { bytes, from: at, to }, hit) : hit
       record.headEnd = lineEnd(bytes, at, to)
     }
     // Each line is examined once: where it ends, and whether it starts the next record.
     let end = record.headEnd + 1
     let nextHeadEnd = to
     for (; end < to; end = nextHeadEnd + 1) {
+      if (level !== undefined && end === record.headEnd + 1 && shaped!.begins(end)) break
       nextHeadEnd = lineEnd(bytes, end, to)
       if (format.starts(bytes, end, nextHeadEnd)) break
     }
@@ -268,10 +260,11 @@ export function eachWanted(
       else if (find) record.time = lastTime(format, filter.zone, bytes, [from, at, before])
       if (times) widen(times, record.time)
     }
-    if (isWanted(record, filter)) visit(record)
+    if (isWanted(record, filter, level)) visit(record)
     at = record.end
     record.headEnd = nextHeadEnd
   }
+  shapes?.found(found, to - from)
 }
 
 /** NaN is no time. */
@@ -352,8 +345,8 @@ export function timeAt(bytes: Uint8Array, start: number, end: number, { format, 
   return format.time(bytes, start, lineEnd(bytes, start, end), zone)
 }
 
-/** Whether a record is wanted. */
-export function isWanted(record: Candidate, filter: Filter): boolean {
+/** Whether a record is wanted, whose level may be known. */
+export function isWanted(record: Candidate, filter: Filter, level?: number): boolean {
   const { bytes, start, end, base, time } = record
   const { since, until } = filter
   const { levels, matcher } = filter.selection
@@ -361,8 +354,8 @@ export function isWanted(record: Candidate, filter: Filter): boolean {
   // What comes before all times is not late.
   if (until && base + start >= until.from && time >= until.at) return false
   // Without a level it is -1, whose bit is never set.
-  if (levels !== null && (levels & (1 << filter.format.level(bytes, start, record.headEnd, end))) === 0)
-    return false
+  const levelOf = () => level ?? filter.format.level(bytes, start, record.headEnd, end)
+  if (levels !== null && (levels & (1 << levelOf())) === 0) return false
   if (matcher === null) return true
   const text = filter.format.unwrap?.(bytes, start, end)
   return text ? matcher.test(text, 0, text.length, filter) : matcher.test(bytes, start, end, filter)
