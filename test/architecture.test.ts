@@ -251,6 +251,7 @@ describe('the house', () => {
       'log/instant.ts',
       'log/offset.ts',
       'log/regex/spans.ts',
+      'log/rotated/names.ts',
       'log/where/compare.ts',
       'mask/mask.ts',
       'settings/suggestion.ts',

@@ -1,7 +1,7 @@
 import { inTurns, isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
 import type { Entry } from '../../store/store.ts'
 import { byName, isActive, type RotatedFile } from './by-name.ts'
-import { isRotated, type LogName, parseName, uncompressedName } from './names.ts'
+import { isAlone, isRotated, parseName, uncompressedName } from './names.ts'
 import { dashedLogs, type Rolled, rollsOver, type Times } from './rolled.ts'
 
 /** The files of a log by their names alone: each once, in order of the names, and the other names of some. */
@@ -103,11 +103,6 @@ function membersOf(name: string, { files, keys }: NamedFiles): RotatedFile[] {
   const own = parseName(name)
   if (isAlone(own, keys)) return files.filter(({ entry }) => entry.key === name)
   return files.filter((file) => file.stem === own.stem && !isAlone(file, keys))
-}
-
-/** `app.1.log` without an `app.log` is a separate log. Weekdays are a family even without such a file. */
-function isAlone({ stem, weak, unclear }: LogName, keys: ReadonlySet<string>): boolean {
-  return weak === true && unclear !== 'weekday' && !keys.has(stem)
 }
 
 /** While a file is being compressed, it exists twice; only the uncompressed one counts. */

@@ -109,6 +109,11 @@ export function isRotated({ date, index, unclear }: LogName): boolean {
   return date !== '' || index >= 0 || unclear !== undefined
 }
 
+/** `app.1.log` without an `app.log` is a separate log. Weekdays are a family even without such a file. */
+export function isAlone({ stem, weak, unclear }: LogName, keys: ReadonlySet<string>): boolean {
+  return weak === true && unclear !== 'weekday' && !keys.has(stem)
+}
+
 /** What the names of all members of a family begin with. */
 export function familyPrefixes(name: string): string[] {
   const { stem } = parseDashed(name) ?? parseName(name)

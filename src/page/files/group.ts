@@ -1,3 +1,4 @@
+import { isAlone, parseName } from '../../log/rotated/names.ts'
 import type { ListedFile } from './order.ts'
 
 /** A log with the files it was rotated into, newest first. */
@@ -79,21 +80,9 @@ function folderAt(root: Folder, parts: string[]): Folder {
 /** The log that a file is a part of: as the node says, otherwise by its name. */
 function logOf(file: ListedFile, names: ReadonlySet<string>): string {
   if (file.log != null) return file.log
-  const plain = file.name.replace(/\.(gz|tgz|zstd?|zip|bz2|xz)$/i, '').replace(/@(older-)?\d{6,8}$/, '')
-  // A date names a rotated file; a number does only where the log that it was rotated from is there.
-  const undated = plain.replace(DATE, '').replace(/\.\d{1,5}$/, '')
-  if (undated !== plain && DATE.test(plain)) return undated
-  const candidates = [
-    plain.replace(/\.(\d{1,5}|old)$/, ''),
-    plain.replace(/[.-]\d{1,5}(?=\.[a-z]+$)/, ''),
-    plain,
-  ]
-  return candidates.find((name) => name !== file.name && names.has(name)) ?? file.name
+  const parsed = parseName(file.name)
+  return isAlone(parsed, names) ? file.name : parsed.stem
 }
-
-/** `-2026-11-14`, `.20261114`, `-2026-11-14T10-00-00.000`, `_2026-11-14_100000`, with a counter after it or not. */
-const DATE =
-  /[-._]\d{4}-?\d\d-?\d\d(?:[-T_.]\d\d[-:.]?\d\d(?:[-:.]?\d\d(?:\.\d{3})?)?)?(?:[-.]\d{1,3})?(?=\.|$)/
 
 function newest(files: ListedFile[]): ListedFile {
   return [...files].sort(byAge)[0]!

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Entry, familyOf, grouped } from '../../../src/page/files/group.ts'
 import { grown, inOrder } from '../../../src/page/files/order.ts'
+import { NAMINGS } from '../../log/rotated/namings.ts'
 
 const file = (name: string, modified?: string) => ({ name, size: 1, ...(modified ? { modified } : {}) })
 /** Names only: a log with its rotated files as [head, ...rotated], a folder as { name: [...] }. */
@@ -36,6 +37,12 @@ describe('the list of logs', () => {
       expect(grouped(all.map((name) => file(name))).length).toBe(all.length)
     },
   )
+
+  it.each(NAMINGS)('groups the files of $who ($how) as the reader does', ({ files, others = [] }) => {
+    const all = [...files, ...others].map((name) => file(name))
+    const family = familyOf(all, files.at(-1)!).map(({ name }) => name)
+    expect(family.sort()).toEqual([...files].sort())
+  })
 
   it('believes the node about which log a file belongs to', () => {
     const files = [file('x'), { ...file('y'), log: 'x' }, { ...file('z'), log: null }]
