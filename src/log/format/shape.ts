@@ -14,6 +14,7 @@ import { isWordByte } from './read/words.ts'
  * - `inner`: the same where quotes and backslashes are escaped, because it is in another string
  * - `escaped`: the rest of a string, with its quote and an escaped line break before it, perhaps behind a brace
  * - `silent`: the rest of the line, which has no level among its words
+ * - `parted`: the rest of the line, which goes on in the next one
  * - `word`: the word for a level, behind which the same byte follows for this level
  * - `severity`: any text without backslashes, in which the word before the first colon and two blanks is at `at`; the
  *   colon is at `to`, which is at most `reach` into the line
@@ -21,7 +22,7 @@ import { isWordByte } from './read/words.ts'
  */
 export type Piece =
   | { as: 'same' | 'digits' | 'date' | 'clock' | 'epoch' | 'numbers' | 'until' | 'text'; to: number }
-  | { as: 'follows' | 'string' | 'inner' | 'silent' | 'object'; to: number }
+  | { as: 'follows' | 'string' | 'inner' | 'silent' | 'parted' | 'object'; to: number }
   | { as: 'escaped'; to: number; isObject: boolean }
   | { as: 'word'; at: number; to: number; level: number; isRecord?: true }
   /** Lines with some words continue a record. */

@@ -132,7 +132,8 @@ export class LineCount {
     const at = this.#scanner.afterShaped(base, { from, to }, this.#shapes.length, ANYTHING)
     if (at > from) {
       this.#end(from)
-      this.#record.time = this.#shapes.time
+      const { time } = this.#shapes
+      if (!Number.isNaN(time)) this.#record.time = time
     }
     return at
   }

@@ -30,7 +30,7 @@ const BEGINNINGS = 512
 const TABLES = HEAD + 3 * ROW
 /** How many shapes are tried on a line: each costs a few nanoseconds where it does not fit. */
 export const MOST_SHAPES = 8
-export const SHAPE_BYTES = 3264
+export const SHAPE_BYTES = 5136
 /** Where the shapes of lines are stored, after the state of the loop that reads them. */
 const SHAPES = TABLES + TABLE_BYTES + 16
 /** How far the loops may read or write beyond the end. */
@@ -92,7 +92,7 @@ export class Scanner {
     this.chunks = [chunk(chunksAt), chunk(chunksAt + slot), chunk(chunksAt + 2 * slot)]
     this.guest = chunk(guestAt)
     this.shapes = this.#memory.subarray(SHAPES, SHAPES + MOST_SHAPES * SHAPE_BYTES)
-    this.#state = new Int32Array(memory.buffer as unknown as ArrayBuffer, SHAPES - 16, 2)
+    this.#state = new Int32Array(memory.buffer as unknown as ArrayBuffer, SHAPES - 16, 3)
   }
 
   /**
@@ -135,6 +135,7 @@ export class Scanner {
     least: number,
   ): number {
     const end = SHAPES + count * SHAPE_BYTES
+    this.#state[0] = 0
     return this.#loops.shaped(base + from, base + to, SHAPES, end, least, SHAPES - 16) - base
   }
 
@@ -143,9 +144,14 @@ export class Scanner {
     return this.#state[1]!
   }
 
-  /** Which shape the last line had that had one. */
+  /** Which shape the last record had that had one; negative if there was none. */
   get lastShape(): number {
     return (this.#state[0]! - SHAPES) / SHAPE_BYTES
+  }
+
+  /** The second of that record, in shapes of a minute. */
+  get lastSecond(): number {
+    return this.#state[2]!
   }
 
   /** Where bytes[0] would be in the memory here, to which bytes[from, to) are copied if they are elsewhere. */

@@ -8,7 +8,7 @@ const MOST_STEPS = 40
 /** The kinds of steps, in the order of shapes.wat. */
 const KINDS = {
   ...{ end: 0, bytes: 1, digits: 2, until: 3, string: 4, word: 5, severity: 6, object: 7 },
-  ...{ follows: 8, inner: 9, text: 10, silent: 11 },
+  ...{ follows: 8, inner: 9, text: 10, silent: 11, seconds: 12 },
 } as const
 
 /** Level codes of a line: it continues a record, it has no level, or it has the level after these two. */
@@ -73,8 +73,13 @@ export class Steps {
   }
 }
 
-/** Compiles the pieces of a line; false if it has too many. */
-export function compile({ bytes, from, pieces }: ShapedLine, kept: number | null, steps: Steps): boolean {
+/** Compiles the pieces of a line; false if it has too many. Of its clock, `kept` characters are those of all lines. */
+export function compile(
+  { bytes, from, pieces }: ShapedLine,
+  kept: number | null,
+  isMinute: boolean,
+  steps: Steps,
+): boolean {
   let at = from
   // The end of a wrapped line says whether the next one continues it.
   const maySkipRest = kept === null && pieces.every(({ as }) => as !== 'escaped')
@@ -95,14 +100,22 @@ export function compile({ bytes, from, pieces }: ShapedLine, kept: number | null
       steps.isSaid = true
       steps.step('silent')
     } else if (piece.as === 'numbers') putNumbers(bytes, at, to, steps)
-    else {
+    else if (piece.as === 'parted') {
+      // A search by level looks at the parts of a line itself.
+      if (kept === null) return false
+    } else {
       // `Nov 00` is no day.
       const as = piece.as === 'date' && hasName(bytes, at, to) ? 'same' : piece.as
-      for (let i = at; i < to; i++) putByte(as, bytes[i]!, { index: i - at, kept }, steps)
+      for (let i = at; i < to; i++) {
+        if (isMinute && as === 'clock' && i === at + 6) {
+          steps.step('seconds')
+          i++
+        } else putByte(as, bytes[i]!, { index: i - at, kept }, steps)
+      }
     }
     at = to
   }
-  steps.step('end')
+  steps.step('end', pieces.at(-1)!.as === 'parted' ? 1 : 0)
   return steps.fits
 }
 

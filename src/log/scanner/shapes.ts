@@ -29,6 +29,9 @@ const DENSE = 4096
 
 /** How many level codes there are: see `levelCode`. */
 const LEVEL_CODES = 7
+/** Each second of a minute has as many counts. */
+const COUNTED = 8
+const MINUTE = 60
 /** Greater than every level code. */
 export const ANYTHING = LEVEL_CODES + 1
 
@@ -74,9 +77,10 @@ export class Shapes {
     return this.#shapes.length
   }
 
-  /** The time of the last line that fitted. */
+  /** The time of the last record that fitted; NaN if there was none. */
   get time(): number {
-    return this.#shapes[this.#scanner.lastShape]?.time ?? Number.NaN
+    const time = this.#shapes[this.#scanner.lastShape]?.time ?? Number.NaN
+    return time + this.#scanner.lastSecond * 1000
   }
 
   /** Whether the shape of a line that has none is worth learning: `fitted` bytes before it had one. */
@@ -123,20 +127,18 @@ export class Shapes {
     span: { timeOf: (bytes: Uint8Array, to: number) => number; isSpan: IsSpan } | null,
     flush: Flush = () => {},
   ): boolean {
-    let kept: number | null = null
-    let time = Number.NaN
-    if (span) {
-      const found = spanOf(line, span.timeOf, span.isSpan)
-      if (!found) return false
-      kept = found.kept
-      time = found.time
-    }
-    const steps = new Steps()
-    const isWhole = compile(line, kept, steps)
-    if (!isWhole || !steps.isSaid) return false
-    this.isFast &&= isFast(line.pieces)
     const key = keyOf(line)
     let at = this.#shapes.findIndex((shape) => shape.key === key)
+    const isMore = span && line.pieces.some((piece) => piece.as === 'severity' && !piece.isRecord)
+    const found = span && !isMore ? spanOf(line, span.timeOf, span.isSpan) : TIMELESS
+    if (!found) return false
+    const { kept, time, isMinute } = found
+    const steps = new Steps()
+    const isWhole = compile(line, kept, isMinute, steps)
+    if (!isWhole || !steps.isSaid) return false
+    // Whatever its time is, it continues a record.
+    if (isMore) return at >= 0 && this.#addWord(at, steps.word!)
+    this.isFast &&= isFast(line.pieces)
     if (at < 0) {
       at = this.#shapes.length < MOST_SHAPES ? this.#shapes.length : this.#next++ % MOST_SHAPES
       this.#flushOne(at, flush)
@@ -151,15 +153,16 @@ export class Shapes {
     return true
   }
 
-  /** Adds a word to a shape, if it is new; the oldest one makes room. */
-  #addWord(at: number, word: Uint8Array): void {
+  /** Adds a word to a shape, if it is new; the oldest one makes room. False if it is known. */
+  #addWord(at: number, word: Uint8Array): boolean {
     const shape = this.#shapes[at]!
     const memory = this.#memory(at)
     for (let i = 0; i < MOST_WORDS; i++) {
       const known = memory.subarray(WORDS + i * STEP, WORDS + (i + 1) * STEP)
-      if (known.every((byte, j) => byte === word[j])) return
+      if (known.every((byte, j) => byte === word[j])) return false
     }
     memory.set(word, WORDS + (shape.words++ % MOST_WORDS) * STEP)
+    return true
   }
 
   /** Calls `flush` with what was counted since the last time. */
@@ -171,9 +174,12 @@ export class Shapes {
     const shape = this.#shapes[at]
     if (!shape) return
     const memory = this.#memory(at)
-    const counts = new Int32Array(memory.buffer, memory.byteOffset + COUNTS, LEVEL_CODES)
-    for (let i = NO_LEVEL; i < LEVEL_CODES; i++)
-      if (counts[i]! > 0) flush(shape.time, i - NO_LEVEL - 1, counts[i]!)
+    const counts = new Int32Array(memory.buffer, memory.byteOffset + COUNTS, MINUTE * COUNTED)
+    for (let i = 0; i < counts.length; i++) {
+      const code = i % COUNTED
+      if (counts[i]! > 0 && code >= NO_LEVEL)
+        flush(shape.time + 1000 * Math.floor(i / COUNTED), code - NO_LEVEL - 1, counts[i]!)
+    }
     counts.fill(0)
   }
 
@@ -196,15 +202,21 @@ export function timelessShapes(scanner: Scanner, format: object): Shapes {
 /** Called with how many lines of a level were counted, and a time that they count for. */
 export type Flush = (time: number, level: number, count: number) => void
 
-/** Whether nothing of another length is before the level. In JSON, marks stop the scanner several times in each line. */
+/**
+ * Whether nothing of another length is before the level. In JSON, marks stop the scanner several times in each line; at
+ * the beginning of a line, marks pass over those that continue a record.
+ */
 function isFast(pieces: readonly Piece[]): boolean {
+  if (pieces[0]!.as === 'word') return false
   return pieces.find(({ as }) => !FIXED.has(as))?.as === 'word' || pieces.at(-1)!.as === 'object'
 }
 
 const FIXED = new Set<Piece['as']>(['same', 'digits', 'date', 'clock'])
 
 /** Pieces of which nothing is the same in other lines. */
-const REST = new Set<Piece['as']>(['word', 'severity', 'string', 'inner', 'escaped', 'silent', 'object'])
+const REST = new Set<Piece['as']>([
+  ...(['word', 'severity', 'string', 'inner', 'escaped', 'silent', 'parted', 'object'] as const),
+])
 
 /** How a line is written, without its time and its level. */
 function keyOf({ bytes, from, pieces }: ShapedLine): string {
@@ -223,12 +235,21 @@ function keyOf({ bytes, from, pieces }: ShapedLine): string {
   return key
 }
 
-/** The longest span of times that count as one, by how much of the clock or number stays; null if there is none. */
+/** How much of the clock or number of a shape stays, the time of its first line, and whether its seconds are told apart. */
+interface Span {
+  kept: number | null
+  time: number
+  isMinute: boolean
+}
+
+const TIMELESS: Span = { kept: null, time: Number.NaN, isMinute: false }
+
+/** The longest span of times that count as one, or a minute whose seconds each do; null if there is none. */
 function spanOf(
   { bytes, from, to, pieces }: ShapedLine,
   timeOf: (bytes: Uint8Array, to: number) => number,
   isSpan: IsSpan,
-): { kept: number; time: number } | null {
+): Span | null {
   const place = pieces.findIndex(({ as }) => as === 'clock' || as === 'epoch')
   if (place < 0) return null
   const isClock = pieces[place]!.as === 'clock'
@@ -246,8 +267,16 @@ function spanOf(
     const length = last - first
     // A zone that changes its offset in between has another length.
     const isEven = !isClock || (length < SPANS[i]! && length > SPANS[i]! - 1001)
-    if (isEven && isSpan(first, last)) return { kept, time: first }
+    if (isEven && isSpan(first, last)) return { kept, time: first, isMinute: false }
+    const isMinute = isEven && isClock && length < 60_000 && length > 58_000
+    if (isMinute && areSpans(first, last - first - 59_000, isSpan)) return { kept, time: first, isMinute }
     line.set(bytes.subarray(from + start, from + end), start)
   }
   return null
+}
+
+/** Whether each second of a minute is a span, to the last decimal of it that is written. */
+function areSpans(first: number, decimals: number, isSpan: IsSpan): boolean {
+  for (let time = first; time < first + 60_000; time += 1000) if (!isSpan(time, time + decimals)) return false
+  return true
 }

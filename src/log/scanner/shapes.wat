@@ -26,6 +26,12 @@
   ;; What is searched for.
   (global $least (mut i32) (i32.const 0))
 
+  ;; Whether the next line continues it.
+  (global $isOpen (mut i32) (i32.const 0))
+
+  ;; Its second, if a shape is one of a minute; otherwise 0.
+  (global $second (mut i32) (i32.const 0))
+
   ;; What the words of a shape say about the text at `at`, or -1. `back` is how far before it their 16 bytes lie, `floor`
   ;; where a word may begin.
   (func $word (param $at i32) (param $shape i32) (param $back i32) (param $floor i32) (result i32)
@@ -72,74 +78,95 @@
           ;; b, f, n, r and t, counted from b
           (i32.and (i32.shr_u (i32.const 0x51011) (i32.sub (local.get $byte) (i32.const 98))) (i32.const 1))))))
 
-  ;; Where a line ends in which no word behind `at` may be a level (see `wordAfter`), or -1. That depends on its first three
-  ;; letters: 512 has a bit for each three that a level begins with. The first word counts, one behind a bracket, `<` or
-  ;; `|`, and one in capitals.
+  ;; Where a line ends in which no word behind `at` may be a level (see `wordAfter`), or -1. The first word counts, one
+  ;; behind a bracket, `<` or `|`, and one in capitals.
   (func $silentEnd (param $at i32) (param $to i32) (result i32)
-    (local $byte i32) (local $before i32) (local $letters i32) (local $isWord i32) (local $isFirst i32)
+    (local $text v128) (local $letters i32) (local $words i32) (local $ends i32) (local $carry i32) (local $isFirst i32)
+    (local $word i32) (local $before i32) (local $start i32)
     (local.set $isFirst (i32.const 1))
-    (local.set $before (i32.load8_u (i32.sub (local.get $at) (i32.const 1))))
-    (block $ends
-      (loop $next
-        (br_if $ends (i32.ge_s (local.get $at) (local.get $to)))
-        (local.set $byte (i32.load8_u (local.get $at)))
-        (if (i32.lt_u (i32.sub (i32.or (local.get $byte) (i32.const 32)) (i32.const 97)) (i32.const 26))
-          (then
-            (if (i32.eqz (local.get $isWord))
-              (then
-                (local.set $letters
+    (loop $next
+      (if (i32.ge_s (local.get $at) (local.get $to)) (then (return (local.get $at))))
+      (local.set $text (v128.load (local.get $at)))
+      (local.set $letters
+        (i8x16.bitmask
+          (i8x16.lt_u
+            (i8x16.sub (v128.or (local.get $text) (i8x16.splat (i32.const 32))) (i8x16.splat (i32.const 97)))
+            (i8x16.splat (i32.const 26)))))
+      (local.set $words
+        (i32.or
+          (local.get $letters)
+          (i8x16.bitmask
+            (v128.or
+              (i8x16.lt_u (i8x16.sub (local.get $text) (i8x16.splat (i32.const 48))) (i8x16.splat (i32.const 10)))
+              (i8x16.eq (local.get $text) (i8x16.splat (i32.const 95)))))))
+      ;; the time of an access log: `[15/Nov/`
+      (if
+        (v128.any_true
+          (v128.and
+            (i8x16.eq (local.get $text) (i8x16.splat (i32.const 91)))
+            (i8x16.eq (v128.load offset=3 (local.get $at)) (i8x16.splat (i32.const 47)))))
+        (then (return (i32.const -1))))
+      ;; a line break, or a colour
+      (local.set $ends
+        (i8x16.bitmask
+          (v128.or
+            (i8x16.eq (local.get $text) (i8x16.splat (i32.const 10)))
+            (i8x16.eq (local.get $text) (i8x16.splat (i32.const 27))))))
+      ;; the places where words begin, before that
+      (local.set $letters
+        (i32.and
+          (i32.and
+            (local.get $letters)
+            (i32.xor (i32.or (i32.shl (local.get $words) (i32.const 1)) (local.get $carry)) (i32.const -1)))
+          (i32.sub (i32.and (local.get $ends) (i32.sub (i32.const 0) (local.get $ends))) (i32.const 1))))
+      (block $seen
+        (loop $each
+          (br_if $seen (i32.eqz (local.get $letters)))
+          (local.set $start (i32.add (local.get $at) (i32.ctz (local.get $letters))))
+          (local.set $letters (i32.and (local.get $letters) (i32.sub (local.get $letters) (i32.const 1))))
+          (local.set $word (i32.load (local.get $start)))
+          (if (call $isBeginning (local.get $word))
+            (then
+              (local.set $before (i32.load8_u (i32.sub (local.get $start) (i32.const 1))))
+              (if
+                (i32.or
+                  (i32.or
+                    (local.get $isFirst)
+                    (i32.eqz (i32.and (local.get $word) (i32.const 0x202020))))
                   (i32.or
                     (i32.or
-                      (i32.shl (i32.and (local.get $byte) (i32.const 31)) (i32.const 10))
-                      (i32.shl (i32.and (i32.load8_u offset=1 (local.get $at)) (i32.const 31)) (i32.const 5)))
-                    (i32.and (i32.load8_u offset=2 (local.get $at)) (i32.const 31))))
-                (if
-                  (i32.and
-                    (i32.shr_u
-                      (i32.load8_u offset=512 (i32.shr_u (local.get $letters) (i32.const 3)))
-                      (i32.and (local.get $letters) (i32.const 7)))
-                    (i32.const 1))
-                  (then
-                    (if
-                      (i32.or
-                        (i32.or
-                          (local.get $isFirst)
-                          (i32.eqz
-                            (i32.and
-                              (i32.or
-                                (local.get $byte)
-                                (i32.or
-                                  (i32.load8_u offset=1 (local.get $at))
-                                  (i32.load8_u offset=2 (local.get $at))))
-                              (i32.const 32))))
-                        (i32.or
-                          (i32.or
-                            (i32.eq (local.get $before) (i32.const 91))
-                            (i32.eq (local.get $before) (i32.const 40)))
-                          (i32.or
-                            (i32.eq (local.get $before) (i32.const 60))
-                            (i32.eq (local.get $before) (i32.const 124)))))
-                      (then (return (i32.const -1))))))
-                (local.set $isFirst (i32.const 0))
-                (local.set $isWord (i32.const 1)))))
-          (else
-            (br_if $ends (i32.eq (local.get $byte) (i32.const 10)))
-            ;; a colour, or the time of an access log: `[15/Nov/`
-            (if
-              (i32.or
-                (i32.eq (local.get $byte) (i32.const 27))
-                (i32.and
-                  (i32.eq (local.get $byte) (i32.const 91))
-                  (i32.eq (i32.load8_u offset=3 (local.get $at)) (i32.const 47))))
-              (then (return (i32.const -1))))
-            (local.set $isWord
-              (i32.or
-                (i32.lt_u (i32.sub (local.get $byte) (i32.const 48)) (i32.const 10))
-                (i32.eq (local.get $byte) (i32.const 95))))))
-        (local.set $before (local.get $byte))
-        (local.set $at (i32.add (local.get $at) (i32.const 1)))
-        (br $next)))
-    (local.get $at))
+                      (i32.eq (local.get $before) (i32.const 91))
+                      (i32.eq (local.get $before) (i32.const 40)))
+                    (i32.or
+                      (i32.eq (local.get $before) (i32.const 60))
+                      (i32.eq (local.get $before) (i32.const 124)))))
+                (then (return (i32.const -1))))))
+          (local.set $isFirst (i32.const 0))
+          (br $each)))
+      (if (local.get $ends)
+        (then
+          (local.set $at (i32.add (local.get $at) (i32.ctz (local.get $ends))))
+          (return
+            (select (local.get $at) (i32.const -1) (i32.eq (i32.load8_u (local.get $at)) (i32.const 10))))))
+      (local.set $carry (i32.and (i32.shr_u (local.get $words) (i32.const 15)) (i32.const 1)))
+      (local.set $at (i32.add (local.get $at) (i32.const 16)))
+      (br $next))
+    (unreachable))
+
+  ;; Whether a level may begin with the first three bytes of a word: 512 has a bit for each three letters.
+  (func $isBeginning (param $word i32) (result i32)
+    (local $letters i32)
+    (local.set $letters
+      (i32.or
+        (i32.or
+          (i32.shl (i32.and (local.get $word) (i32.const 31)) (i32.const 10))
+          (i32.and (i32.shr_u (local.get $word) (i32.const 3)) (i32.const 0x3e0)))
+        (i32.and (i32.shr_u (local.get $word) (i32.const 16)) (i32.const 31))))
+    (i32.and
+      (i32.shr_u
+        (i32.load8_u offset=512 (i32.shr_u (local.get $letters) (i32.const 3)))
+        (i32.and (local.get $letters) (i32.const 7)))
+      (i32.const 1)))
 
   ;; What a line that fits a shape says by its word, or -1 if it does not fit. A shape has steps of 48 bytes: the kind of
   ;; step, a number for it, and from 16 on how 16 bytes are: the lowest byte of each place, and how far above it is fine.
@@ -148,15 +175,18 @@
     (local.set $at (local.get $from))
     (local.set $step (local.get $shape))
     (local.set $said (i32.const -1))
+    (global.set $second (i32.const 0))
+    (global.set $isOpen (i32.const 0))
     (block $fails
       (loop $next
-        (block $silent (block $text (block $inner (block $follows
+        (block $seconds (block $silent (block $text (block $inner (block $follows
         (block $object (block $severity (block $word (block $string (block $until (block $digits (block $bytes (block $end
-          (br_table $end $bytes $digits $until $string $word $severity $object $follows $inner $text $silent
+          (br_table $end $bytes $digits $until $string $word $severity $object $follows $inner $text $silent $seconds
             (i32.load (local.get $step))))
           ;; end
           (br_if $fails (i32.gt_s (local.get $at) (local.get $to)))
           (global.set $rest (local.get $at))
+          (global.set $isOpen (i32.load offset=4 (local.get $step)))
           (return (local.get $said)))
           ;; bytes, of which the number says how many
           (br_if $fails
@@ -361,12 +391,21 @@
         (br_if $fails (i32.lt_s (local.get $at) (i32.const 0)))
         (local.set $said (i32.const 1))
         (local.set $step (i32.add (local.get $step) (i32.const 48)))
+        (br $next))
+        ;; two digits of a second
+        (local.set $byte (i32.sub (i32.load8_u (local.get $at)) (i32.const 48)))
+        (local.set $count (i32.sub (i32.load8_u offset=1 (local.get $at)) (i32.const 48)))
+        (br_if $fails
+          (i32.or (i32.gt_u (local.get $byte) (i32.const 5)) (i32.gt_u (local.get $count) (i32.const 9))))
+        (global.set $second (i32.add (i32.mul (local.get $byte) (i32.const 10)) (local.get $count)))
+        (local.set $at (i32.add (local.get $at) (i32.const 2)))
+        (local.set $step (i32.add (local.get $step) (i32.const 48)))
         (br $next)))
     (i32.const -1))
 
   ;; Counts the lines of [from, to) by what their shape's word says, and stops at the first one that fits none of the
-  ;; shapes or says `least` or more: gives where that line starts. `state` gets the shape of the line before it,
-  ;; and what it says itself (-1 if it has no shape).
+  ;; shapes, says `least` or more or continues the one before: gives where that line starts. `state` gets the shape of the
+  ;; last record before it and its second, and what the line says itself (-1 if it has no shape).
   (func (export "shaped")
     (param $from i32) (param $to i32) (param $shapes i32) (param $shapesEnd i32) (param $least i32) (param $state i32)
     (result i32)
@@ -382,14 +421,19 @@
             (br_if $done (i32.ge_s (local.get $shape) (local.get $shapesEnd)))
             (local.set $said (call $fit (local.get $from) (local.get $to) (local.get $shape)))
             (br_if $fits (i32.ge_s (local.get $said) (i32.const 0)))
-            (local.set $shape (i32.add (local.get $shape) (i32.const 3264)))
+            (local.set $shape (i32.add (local.get $shape) (i32.const 5136)))
             (br $next)))
         (br_if $done (i32.ge_s (local.get $said) (local.get $least)))
         (local.set $count
-          (i32.add (i32.add (local.get $shape) (i32.const 3216)) (i32.shl (local.get $said) (i32.const 2))))
+          (i32.add
+            (i32.add (local.get $shape) (i32.const 3216))
+            (i32.add (i32.shl (global.get $second) (i32.const 5)) (i32.shl (local.get $said) (i32.const 2)))))
         (i32.store (local.get $count) (i32.add (i32.load (local.get $count)) (i32.const 1)))
-        (i32.store (local.get $state) (local.get $shape))
+        (if (local.get $said)
+          (then
+            (i32.store (local.get $state) (local.get $shape))
+            (i32.store offset=8 (local.get $state) (global.get $second))))
         (local.set $from (call $longLineEnd (global.get $rest) (local.get $to)))
-        (br $line)))
+        (br_if $line (i32.eqz (global.get $isOpen)))))
     (i32.store offset=4 (local.get $state) (local.get $said))
     (local.get $from))

@@ -130,8 +130,9 @@ function levelIn(bytes: Uint8Array, from: number, to: number, stamp: Stamp): num
   return levelBefore(bytes, from, stamp) ?? wordAfter(bytes, stamp.end, to)
 }
 
-/** How far behind the time a level may be in a line whose pieces are told apart. */
+/** How far behind the time a level may be in a line whose pieces are told apart, and how long a number may be there. */
 const NEAR = 80
+const LONGEST_NUMBER = 20
 
 /** The pieces of a line up to the level behind its time, or to its end if it has none. */
 function shapeOf(bytes: Uint8Array, from: number, stamp: Stamp, to: number): Piece[] | null {
@@ -164,7 +165,7 @@ function shapeOf(bytes: Uint8Array, from: number, stamp: Stamp, to: number): Pie
 function isNear(bytes: Uint8Array, from: number, at: number): boolean {
   let numbers = 0
   for (let i = from; i < at; i++) if (isDigit(bytes[i]!) && !isDigit(bytes[i - 1]!)) numbers++
-  return at - from <= NEAR && at - from + 10 * numbers < LEVEL_WITHIN_BYTES
+  return at - from <= NEAR && at - from + LONGEST_NUMBER * numbers < LEVEL_WITHIN_BYTES
 }
 
 /** Whether the brackets before a level at bytes[at] end before it, so that the rest of the line says nothing about it. */

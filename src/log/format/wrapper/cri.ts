@@ -1,7 +1,11 @@
 import { readStamp, stampEnd } from '../read/stamp.ts'
+import type { Piece } from '../shape.ts'
 import type { Wrapped, Wrapper } from './wrapped.ts'
 
 const line: Wrapped = { bytes: new Uint8Array(0), from: 0, to: 0, partial: false, timeFrom: 0, timeTo: 0 }
+
+/** Pieces behind which the rest of a line does not matter. */
+const ENDS = new Set<Piece['as']>(['same', 'text', 'word', 'severity'])
 
 /** Kubernetes' container logs: `2026-11-15T02:10:00.123456789Z stdout F …`, `P` for a part of a line. */
 export const cri: Wrapper = {
@@ -27,7 +31,13 @@ export const cri: Wrapper = {
     return line
   },
   isPartial,
-  shape: ({ from, timeTo }, inner) => [{ as: 'digits', to: timeTo }, { as: 'same', to: from }, ...inner],
+  shape({ from, to, timeTo, partial }, inner) {
+    const pieces: Piece[] = [{ as: 'digits', to: timeTo }, { as: 'same', to: from }, ...inner]
+    if (!partial) return pieces
+    // Time and level of a part are those of the whole if they end before it does.
+    const { as, to: end } = inner.at(-1)!
+    return end < to && ENDS.has(as) ? [...pieces, { as: 'parted', to }] : null
+  },
   // A line in parts may hold a text in no part of it. Four bytes that other lines do not have: the scanner stops there.
   marks: (inner) => [
     ...inner.map(({ source, flags }) => new RegExp(source.replace(/^\\n/, '[FP] '), flags)),

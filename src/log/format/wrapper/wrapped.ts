@@ -77,7 +77,7 @@ export function wrappedLines(wrapper: Wrapper, inner: LineFormat): LineFormat {
     ...(wrapper.shape && {
       shape(bytes: Uint8Array, from: number, to: number) {
         const line = begins(bytes, from, to)
-        if (!line || line.partial || !inner.timed) return null
+        if (!line || !inner.timed) return null
         const pieces = inner.shape?.(line.bytes, line.from, line.to)
         return pieces ? wrapper.shape!(line, pieces, bytes) : null
       },
