@@ -16,8 +16,8 @@ export function copyNormal(bytes: Uint8Array, from: number, to: number, into: Ui
     const byte = bytes[at]!
     if (byte === ESCAPE) {
       const last = sequenceEnd(bytes, at, end)
-      // A character that a sequence divides is broken, and stays broken.
-      if (last < 0 || (at > from && bytes[at - 1]! >= HIGH && isInside(bytes[last + 1]!))) return -1
+      // A character that sequences divide is broken, and stays broken.
+      if (last < 0 || (length > 0 && into[length - 1]! >= HIGH && isInside(bytes[last + 1]!))) return -1
       at = last
       continue
     }
