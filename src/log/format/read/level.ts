@@ -19,9 +19,19 @@ const WORDS: Record<string, number> = Object.fromEntries(
 
 /** A level by any of its spellings in any case (`WARNING`, `err`, `SEVERE`, `dpanic`), or null. */
 export function parseLevel(text: string): 0 | 1 | 2 | 3 | 4 | null {
+  const known = parsed.get(text)
+  if (known !== undefined) return known
   const word = text.trim().toLowerCase()
-  return Object.hasOwn(WORDS, word) ? (WORDS[word] as 0 | 1 | 2 | 3 | 4) : null
+  if (!Object.hasOwn(WORDS, word)) return null
+  const level = WORDS[word] as 0 | 1 | 2 | 3 | 4
+  if (parsed.size < MOST_PARSED && text.length <= LONGEST_PARSED) parsed.set(text, level)
+  return level
 }
+
+/** Spellings that occurred: a log has few of them. */
+const parsed = new Map<string, 0 | 1 | 2 | 3 | 4>()
+const MOST_PARSED = 256
+const LONGEST_PARSED = 16
 
 const WARN_LEVEL = LEVELS.indexOf('warn')
 

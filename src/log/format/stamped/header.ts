@@ -61,7 +61,8 @@ export function anyHeader(text: string, level: number): Header | null {
     while (at < text.length && ' \t:-|'.includes(text[at]!)) at++
     const end = levelEnd(text, at, level)
     if (end >= 0) {
-      const prefix = text.slice(0, at).replace(/^[\s:|-]{1,16}|[\s:|-]{1,16}$/g, '')
+      // Most lines have nothing before the level.
+      const prefix = at === 0 ? '' : text.slice(0, at).replace(/^[\s:|-]{1,16}|[\s:|-]{1,16}$/g, '')
       return { message: text.slice(end), context: prefix === '' ? {} : { prefix } }
     }
     at = partEnd(text, at)
@@ -84,8 +85,9 @@ function levelEnd(text: string, at: number, level: number): number {
 export function generalHeader({ before, text, level }: HeadLine, isAfter: boolean): Header {
   const header = (isAfter && level >= 0 && anyHeader(text, level)) || { message: text, context: {} }
   const early = before.startsWith('<') ? '' : isAfter ? before : before.replace(/^[A-Za-z]+\s*/, '')
-  const prefix = [early, header.context.prefix ?? ''].filter((part) => part !== '').join(' ')
-  return { ...header, context: prefix === '' ? {} : { prefix } }
+  if (early === '') return header
+  const { prefix } = header.context
+  return { ...header, context: { prefix: prefix === undefined ? early : `${early} ${prefix}` } }
 }
 
 const CLOSING: Record<string, string> = { '[': ']', '(': ')', '{': '}' }
