@@ -152,14 +152,20 @@ export function numbered(
     .sort((a, b) => b.number - a.number)
 }
 
+const encoder = new TextEncoder()
+
 /** Bytes of a text as it is written: for each U+FFFD, which readers show for it, one that is not UTF-8. */
 export function bytesOf(text: string): Uint8Array {
-  const encoder = new TextEncoder()
-  const [first = '', ...others] = text.split('\uFFFD')
-  return new Uint8Array([
-    ...encoder.encode(first),
-    ...others.flatMap((part) => [0xff, ...encoder.encode(part)]),
-  ])
+  const bytes = encoder.encode(text)
+  if (!text.includes('\uFFFD')) return bytes
+  // In UTF-8 it is EF BF BD, and no other character has these bytes.
+  let to = 0
+  for (let from = 0; from < bytes.length; to++) {
+    const isBroken = bytes[from] === 0xef && bytes[from + 1] === 0xbf && bytes[from + 2] === 0xbd
+    bytes[to] = isBroken ? 0xff : bytes[from]!
+    from += isBroken ? 3 : 1
+  }
+  return bytes.slice(0, to)
 }
 
 /** The lines of a record as a program writes them. */

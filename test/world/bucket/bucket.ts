@@ -81,7 +81,6 @@ export class Bucket {
     const label = `${who} ${shown}`
     const travel = () => 0.05 + this.slowest * 0.5 * stream.fraction() ** 2
     this.pending++
-    const gone = new AbortController()
     try {
       const request = { method, url, headers: new Headers(init.headers), body: bodyOf(init.body) }
       const answered = (async () => {
@@ -100,7 +99,7 @@ export class Bucket {
         return answer
       })()
       answered.catch(() => {})
-      const { status, headers, body } = await leftBy(signal, answered, gone.signal)
+      const { status, headers, body } = await leftBy(signal, answered)
       const cutAt = fault === 'cut' && body.length > 0 ? stream.below(body.length) : null
       const pieces = { body, cutAt, pause: fault === 'slow' ? 2_000 : travel(), label, signal }
       const isEmpty = status === 204 || status === 304 || method === 'HEAD'
@@ -109,7 +108,6 @@ export class Bucket {
         headers: { Date: new Date(this.now()).toUTCString(), ...headers },
       })
     } finally {
-      gone.abort()
       this.pending--
     }
   }
@@ -123,9 +121,10 @@ export class Bucket {
           if (at >= end && cutAt === null) return controller.close()
           const piece = body.slice(at, Math.min(end, at + 64 * 1024))
           try {
-            const gone = new AbortController()
-            const arrived = this.#kernel.call(label, pause, () => {})
-            await leftBy(signal, arrived, gone.signal).finally(() => gone.abort())
+            await leftBy(
+              signal,
+              this.#kernel.call(label, pause, () => {}),
+            )
           } catch (error) {
             return controller.error(error)
           }
@@ -159,14 +158,20 @@ interface Pieces {
   signal: AbortSignal | undefined
 }
 
-/** Settles as `work` does, or rejects when the client leaves. It stops listening with `done`. */
-function leftBy<T>(signal: AbortSignal | undefined, work: Promise<T>, done: AbortSignal): Promise<T> {
+/** Settles as `work` does, or rejects when the client leaves. */
+async function leftBy<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   if (!signal) return work
-  if (signal.aborted) return Promise.reject(signal.reason)
-  return new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: done })
-    work.then(resolve, reject)
+  signal.throwIfAborted()
+  let leave = () => {}
+  const left = new Promise<never>((_, reject) => {
+    leave = () => reject(signal.reason)
   })
+  signal.addEventListener('abort', leave, { once: true })
+  try {
+    return await Promise.race([work, left])
+  } finally {
+    signal.removeEventListener('abort', leave)
+  }
 }
 
 function bodyOf(body: RequestInit['body']): Uint8Array<ArrayBuffer> {
