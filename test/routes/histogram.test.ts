@@ -34,6 +34,16 @@ const sum = ({ buckets }: Answer) => {
 }
 
 describe('histogram', () => {
+  test.each(['', '&estimate=true'])('counts a first record that is longer than 64 KiB (%s)', async (more) => {
+    const json = (at: number, level: string, msg: string) =>
+      `${JSON.stringify({ msg, time: new Date(at).toISOString(), level })}\n`
+    const text = json(START, 'info', 'x'.repeat(100_000)) + json(START + 60_000, 'error', 'y')
+    const { response, body } = await ask({ 'a.log': text }, `file=a.log&buckets=6${more}`)
+    expect(response.status).toBe(200)
+    expect(body.from).toBe(START)
+    expect(sum(body)).toEqual([0, 1, 0, 1, 0, 0])
+  })
+
   test('counts records by level, with stack traces as part of them', async () => {
     const text = LEVELS.map((level, i) => `${line(START + i * 60_000, level)}  at stack\n`).join('')
     const { response, body } = await ask({ 'a.log': text }, 'file=a.log&buckets=6')

@@ -1,6 +1,7 @@
 import { type Budget, BudgetError } from '../../limits/budget.ts'
 import type { LogFiles } from '../files/files.ts'
 import type { LineFormat } from '../format/detect.ts'
+import { firstTime } from '../text/format.ts'
 import type { Series } from '../text/series.ts'
 import type { Text } from '../text/text.ts'
 import type { Zone } from '../time.ts'
@@ -9,7 +10,7 @@ import { type Border, borderIn, SMALL } from './border.ts'
 import { gridOf } from './grid.ts'
 import { timesOf } from './known.ts'
 import { borderAmong } from './pieces.ts'
-import { type ProbeOptions, Probes, stretchOf } from './probes.ts'
+import { MAX_PROBE, type ProbeOptions, Probes, stretchOf } from './probes.ts'
 
 export type { Border } from './border.ts'
 
@@ -165,7 +166,17 @@ export async function firstTimeOf(text: Text, options: ProbeOptions): Promise<nu
   const probes = new Probes(stretchOf([text]), options)
   const border = await borderIn(probes, Number.NEGATIVE_INFINITY, { small: 0 })
   if (border === 'spent') return null
-  await probes.look([border.from - 1])
-  const time = probes.known(border.from - 1, border.from)[0]?.time ?? Number.NaN
+  const time =
+    border.from === 0 ? await timeAtStart(text, options) : await timeBehind(probes, border.from - 1)
   return Number.isNaN(time) ? null : time
+}
+
+/** The time of a first record that is too long for a sample. */
+async function timeAtStart(text: Text, { format, zone }: ProbeOptions): Promise<number> {
+  return firstTime(format, zone, await text.head(MAX_PROBE))
+}
+
+async function timeBehind(probes: Probes, at: number): Promise<number> {
+  await probes.look([at])
+  return probes.known(at, at + 1)[0]?.time ?? Number.NaN
 }
