@@ -32,7 +32,7 @@ export interface Settings {
   isWatched: boolean
   slowest: number
   /** Of the app. */
-  limits: { scans: number }
+  limits: { scans: number; memory?: number }
   /** How logs are shipped to the bucket. @default they are not */
   ships?: ShipSettings
 }
@@ -88,9 +88,14 @@ function drawSettings(random: Random): Settings {
     isFast: random.chance(0.6),
     isWatched: random.chance(0.6),
     slowest: random.pick([0.5, 3, 40]),
-    limits: { scans: random.pick([1, 2, 4]) },
+    limits: { scans: random.pick([1, 2, 4]), ...drawMemory(random.split('memory')) },
     ...(ships && { ships }),
   }
+}
+
+/** Some processes have little memory. */
+function drawMemory(random: Random): { memory?: number } {
+  return random.chance(0.05) ? { memory: random.pick([64, 128]) * 1024 * 1024 } : {}
 }
 
 /** A third of the worlds. */

@@ -22,6 +22,12 @@ interface Stepping extends Step {
 /** A second, a minute, an hour and a year. */
 const STEPS = [1_000, 60_000, 3_600_000, 31_536_000_000]
 
+/**
+ * Which part of the logs has a record of up to 200 KiB. Longer ones come in parts: to followers above 256 KiB, and on
+ * pages above what an answer may be.
+ */
+const LONG = 0.01
+
 const WORDS = [
   'slow query',
   'timeout',
@@ -47,6 +53,14 @@ export const writer: Actor = {
           pieces: own.small(1, 4),
           trace: own.chance(0.3) ? own.small(1, 5) : 0,
           longest: own.chance(0.03) ? 2_000 : 60,
+        })
+      const long = random.split(`${name} long`)
+      if (long.chance(LONG))
+        add(name, 'write', moment(long), {
+          count: 1,
+          pieces: 1,
+          trace: 0,
+          longest: long.between(64, 200) * 1024,
         })
       if (KNOWN.noSteppedRising && rising) continue
       const clock = random.split(`${name} clock`)
