@@ -153,12 +153,8 @@ export class Tracker {
         changes.push(this.#data(read))
         continue
       }
-      if (read === 'lost') {
-        if (!(await this.#relocate(changes))) return false
-        continue
-      }
-      if (read === 'emptied') {
-        if (!(await this.#toCopy(changes))) return false
+      if (read === 'lost' || read === 'emptied') {
+        if (!(await (read === 'lost' ? this.#relocate(changes) : this.#toCopy(changes)))) return false
         continue
       }
       if (!(await this.#mayMove()) || !(await this.#toNext(changes))) return false
@@ -251,7 +247,9 @@ export class Tracker {
     const family = await listFamily(this.#opener, this.#file)
     const own = family.members[placeIn(family, this.#name)]
     if (!own) return false
-    const copies = family.members.filter((one) => one !== own && one.modified > this.#modified)
+    // An archive that was made late has a new time, too, but files after it have not changed since.
+    const others = family.members.filter((one) => one !== own)
+    const copies = others.slice(others.findLastIndex(({ modified }) => modified <= this.#modified) + 1)
     const copy = copies.find(({ size }) => size > 0)
     const file = this.#name
     if (copy) {

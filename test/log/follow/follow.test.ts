@@ -10,6 +10,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type AppOptions, createApp } from '../../../src/app.ts'
 import { fsStore } from '../../../src/store/fs.ts'
@@ -372,6 +373,19 @@ describe('follow on a disk', () => {
     appendFileSync(path('new.log'), line(2))
     await client.until(({ records }) => records === lines(0, 3))
     expect(client.events.filter((event) => event.name).map((event) => event.name)).toEqual(['rotated'])
+  })
+
+  it('does not take an archive that was made late for the copy of a file that was emptied', async () => {
+    writeFileSync(path('new.log'), '')
+    utimesSync(path('new.log'), 1, 1)
+    const client = await open(appOf(fsStore(folder)), 'file=new.log', SSE)
+    writeFileSync(path('new.log.1'), '')
+    utimesSync(path('new.log.1'), 1, 1)
+    writeFileSync(path('new.log.2.gz'), gzipSync(lines(0, 2)))
+    utimesSync(path('new.log'), 2, 2)
+    await client.until(({ events }) => events.some(({ name }) => name === 'truncated'))
+    appendFileSync(path('new.log'), line(2))
+    await client.until(({ records }) => records === line(2))
   })
 
   it('does not lose a line that is split by a rotation', async () => {
