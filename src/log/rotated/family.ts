@@ -237,7 +237,7 @@ function* arrange(members: RotatedFile[], headOf: HeadOf): Generator<void, Arran
   if (agreed === order || (agreed && !isUsual)) return { order: agreed, certain: true, wanted }
   // The hour that comes twice in autumn looks like a step back; times of change show that it is none. If a clock was set
   // back by more, records may agree with the numbers in the other direction: times of change and usual numbers weigh more.
-  if (isUsual) return { order, certain: !agreed && isNear(order), wanted }
+  if (isUsual) return { order, certain: agreed ? isRising(timesIn(order)) : isNear(order), wanted }
   const byRecords = byTimes(order, headOf)
   // Records that agree with the names, or with the times of change, need no more.
   if (directions.some((order) => isRising(timesIn(order))) || isRising(changesOf(byRecords.order), -1))

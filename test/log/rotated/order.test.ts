@@ -163,3 +163,10 @@ it('an archive that was made late comes before the file that was written after i
   write('a.log', line('14T20:11', 3), '14T20:11')
   expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [1, 2, 3], note: null })
 })
+
+it('an archive that was made later than an empty file after it is no contradiction', async () => {
+  archive('a.log.2.gz', line('14T20:00', 1), '14T20:10')
+  write('a.log.1', '', '14T20:05')
+  write('a.log', line('14T20:11', 2), '14T20:11')
+  expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [1, 2], note: null })
+})
