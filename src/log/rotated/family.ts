@@ -234,7 +234,9 @@ function* arrange(members: RotatedFile[], headOf: HeadOf): Generator<void, Arran
   const agreed = directions.find((order) => isRising(changesOf(order)) && isRising(timesIn(order)))
   const isNear = (order: RotatedFile[]) => isRising(timesIn(order), CLOCK_CHANGE_MS)
   const isUsual = isByChange(order) && (isArchivedFirst(order) || !directions.some(isArchivedFirst))
-  if (agreed === order || (agreed && !isUsual)) return { order: agreed, certain: true, wanted }
+  // A record of the active file is the newest: with it, an order on which all evidence agrees is right.
+  const isWitnessed = order.some((member) => isActive(member) && headOf(member.entry)?.time != null)
+  if (agreed && (agreed === order || !isUsual || isWitnessed)) return { order: agreed, certain: true, wanted }
   // The hour that comes twice in autumn looks like a step back; times of change show that it is none. If a clock was set
   // back by more, records may agree with the numbers in the other direction: times of change and usual numbers weigh more.
   if (isUsual) return { order, certain: agreed ? isRising(timesIn(order)) : isNear(order), wanted }

@@ -170,3 +170,10 @@ it('an archive that was made later than an empty file after it is no contradicti
   write('a.log', line('14T20:11', 2), '14T20:11')
   expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [1, 2], note: null })
 })
+
+it('rising numbers of which only the newer file is compressed keep their order', async () => {
+  write('a.log.1', line('14T20:00', 1), '14T20:05')
+  archive('a.log.2.gz', line('14T20:05', 2), '14T20:10')
+  write('a.log', line('14T20:10', 3), '14T20:11')
+  expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [1, 2, 3], note: null })
+})
