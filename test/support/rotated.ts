@@ -9,6 +9,9 @@ import { lacking } from './parts.ts'
 /** How often a rotator must have rotated before a test ends. */
 export const ROTATIONS = 5
 
+/** How many lines the writer may be ahead of the slowest client: fewer than the files of the shortest series have. */
+const MOST_AHEAD = 200
+
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 /** A program from Debian, or the reason to skip what needs it. */
@@ -25,10 +28,17 @@ export function program(
 /** Numbered lines for a log. */
 export class Lines {
   count = 0
+  /** The last line that each client has seen. */
+  readonly seen = [-1, -1, -1]
 
   /** The text of the next line. */
   text(): string {
     return `number ${this.count++} ${'.'.repeat(this.count % 97)}`
+  }
+
+  /** Waits while a client is far behind: one that is slower than the rotator deletes files would lose lines. */
+  async pace(): Promise<void> {
+    while (this.count - 1 - Math.min(this.count, ...this.seen) > MOST_AHEAD) await sleep(5)
   }
 
   /** The next line in the node's own format. */
@@ -54,15 +64,23 @@ export async function watched({ folder, file, write }: Rotated): Promise<Got[]> 
   let writing = true
   // Ends what would wait for a line that never comes, so that the failure says which one.
   let deadline = Number.POSITIVE_INFINITY
-  const isDone: IsDone = (numbers) =>
-    !writing && (numbers.at(-1) === lines.count - 1 || Date.now() > deadline)
+  const isDoneFor =
+    (client: number): IsDone =>
+    (numbers) => {
+      lines.seen[client] = numbers.at(-1) ?? -1
+      return !writing && (numbers.at(-1) === lines.count - 1 || Date.now() > deadline)
+    }
   const done = write(lines).finally(() => {
     writing = false
     deadline = Date.now() + 60_000
   })
   while (lines.count < 20) await sleep(5)
   const name = file()
-  const clients = [follow(app, name, isDone, null), follow(app, name, isDone, 350), poll(app, name, isDone)]
+  const clients = [
+    follow(app, name, isDoneFor(0), null),
+    follow(app, name, isDoneFor(1), 350),
+    poll(app, name, isDoneFor(2)),
+  ]
   await done
   const results = await Promise.all(clients)
   for (const { who, numbers } of results)
@@ -70,9 +88,17 @@ export async function watched({ folder, file, write }: Rotated): Promise<Got[]> 
   return results
 }
 
+/**
+ * For tests with real rotators: a client on a busy machine may come in the very moment of a rotation, and is told that
+ * it may have lost lines. That is right, but shows little, so the test begins again. What is lost in silence fails at once.
+ */
+export const WHEN_TOLD = { count: 3, condition: /was told of a gap/ }
+
 /** Every client got every line once, and the one that stayed saw the rotation. */
 export function expectAll(results: Got[]): void {
-  expect(results.map((got) => faultOf(got)).filter(Boolean)).toEqual([])
-  for (const { who, told } of results) expect(told, who).not.toContain('gap')
+  const isTold = ({ told }: Got) => told.includes('gap')
+  expect(results.map((got) => faultOf(got, isTold(got))).filter(Boolean)).toEqual([])
+  const told = results.find(isTold)
+  if (told) throw new Error(`The ${told.who} was told of a gap.`)
   expect(results[0]!.told, 'the follower that stays').toContain('rotated')
 }

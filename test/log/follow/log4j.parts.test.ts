@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createApp } from '../../../src/app.ts'
 import { fsStore } from '../../../src/store/fs.ts'
 import { numbersOf } from '../../support/log-clients.ts'
-import { expectAll, type Lines, program, watched } from '../../support/rotated.ts'
+import { expectAll, type Lines, program, WHEN_TOLD, watched } from '../../support/rotated.ts'
 
 const JARS = '/usr/share/java'
 const java = program('java', 'openjdk-17-jdk-headless')
@@ -60,6 +60,7 @@ async function write(lines: Lines, ending: string): Promise<void> {
   // Ten rotations: the fifth is the first one that deletes the oldest file and moves the others.
   while (lines.count < 1000) {
     put()
+    await lines.pace()
     await sleep(30)
   }
   child.stdin.end()
@@ -68,7 +69,7 @@ async function write(lines: Lines, ending: string): Promise<void> {
 
 describe.skipIf(missing)(
   `Log4j 2 with rising numbers${missing ? ` (${missing})` : ''}`,
-  { timeout: 120_000 },
+  { timeout: 120_000, retry: WHEN_TOLD },
   () => {
     it.each(['', '.gz'])(
       'is followed over its rotations, and is one log, its rotated files ending in %j',

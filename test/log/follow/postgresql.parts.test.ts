@@ -75,6 +75,7 @@ async function logged(lines: Lines, ending: string, rotate: string): Promise<voi
     const next = Date.now() + 1100
     while (Date.now() < next || (rotate === '' && filesEnding(ending).length <= files)) {
       more()
+      await lines.pace()
       await sleep(10)
     }
     session.stdin.write(rotate)

@@ -4,7 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { faultOf } from '../../support/log-clients.ts'
-import { expectAll, type Lines, program, ROTATIONS, watched as watchedIn } from '../../support/rotated.ts'
+import {
+  expectAll,
+  type Lines,
+  program,
+  ROTATIONS,
+  WHEN_TOLD,
+  watched as watchedIn,
+} from '../../support/rotated.ts'
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
@@ -24,6 +31,7 @@ async function byName(lines: Lines, rotate: (n: number) => void): Promise<void> 
     const until = Date.now() + 1100
     while (Date.now() < until) {
       for (let i = 0; i < 5; i++) appendFileSync(path('app.log'), lines.next())
+      await lines.pace()
       await sleep(5)
     }
     if (n < ROTATIONS) rotate(n)
@@ -36,6 +44,7 @@ async function byPipe(lines: Lines, command: string, args: string[], rotated: ()
   const gone = new Promise((resolve) => child.once('close', resolve))
   while (rotated() < ROTATIONS) {
     for (let i = 0; i < 5; i++) child.stdin.write(lines.next())
+    await lines.pace()
     await sleep(5)
   }
   for (let i = 0; i < 5; i++) child.stdin.write(lines.next())
@@ -47,7 +56,7 @@ const watched = (file: () => string, write: (lines: Lines) => Promise<void>) =>
   watchedIn({ folder, file, write })
 
 const logrotate = program('logrotate', 'logrotate')
-describe.skipIf(logrotate.missing)(`logrotate ${logrotate.missing ?? ''}`, () => {
+describe.skipIf(logrotate.missing)(`logrotate ${logrotate.missing ?? ''}`, { retry: WHEN_TOLD }, () => {
   const rotateWith = (rules: string) => {
     writeFileSync(
       join(root, 'conf'),
@@ -94,7 +103,7 @@ describe.skipIf(logrotate.missing)(`logrotate ${logrotate.missing ?? ''}`, () =>
 })
 
 const savelog = program('savelog', 'debianutils')
-describe.skipIf(savelog.missing)(`savelog ${savelog.missing ?? ''}`, () => {
+describe.skipIf(savelog.missing)(`savelog ${savelog.missing ?? ''}`, { retry: WHEN_TOLD }, () => {
   it('numbers from 0', async () => {
     const rotate = () => execFileSync(savelog.path, ['-c', '20', '-n', '-t', 'app.log'], { cwd: folder })
     expectAll(
@@ -107,7 +116,7 @@ describe.skipIf(savelog.missing)(`savelog ${savelog.missing ?? ''}`, () => {
 })
 
 const rotatelogs = program('rotatelogs', 'apache2-utils')
-describe.skipIf(rotatelogs.missing)(`rotatelogs ${rotatelogs.missing ?? ''}`, () => {
+describe.skipIf(rotatelogs.missing)(`rotatelogs ${rotatelogs.missing ?? ''}`, { retry: WHEN_TOLD }, () => {
   const rotated = () => readdirSync(folder).filter((name) => name !== 'latest').length - 1
   const newest = () =>
     readdirSync(folder)
@@ -139,7 +148,7 @@ describe.skipIf(rotatelogs.missing)(`rotatelogs ${rotatelogs.missing ?? ''}`, ()
 })
 
 const svlogd = program('svlogd', 'runit')
-describe.skipIf(svlogd.missing)(`svlogd ${svlogd.missing ?? ''}`, () => {
+describe.skipIf(svlogd.missing)(`svlogd ${svlogd.missing ?? ''}`, { retry: WHEN_TOLD }, () => {
   it('@4000….s and current', async () => {
     writeFileSync(path('config'), 's20000\nn50\n')
     const rotated = () => readdirSync(folder).filter((name) => name.startsWith('@')).length
@@ -153,7 +162,7 @@ describe.skipIf(svlogd.missing)(`svlogd ${svlogd.missing ?? ''}`, () => {
 })
 
 const multilog = program('multilog', 'daemontools')
-describe.skipIf(multilog.missing)(`multilog ${multilog.missing ?? ''}`, () => {
+describe.skipIf(multilog.missing)(`multilog ${multilog.missing ?? ''}`, { retry: WHEN_TOLD }, () => {
   it('@4000….s and current', async () => {
     const rotated = () => readdirSync(folder).filter((name) => name.startsWith('@')).length
     const write = (lines: Lines) => byPipe(lines, multilog.path, ['s20000', 'n50', '.'], rotated)
