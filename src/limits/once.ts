@@ -20,7 +20,7 @@ export function perOwner<O extends object, T>(make: (owner: O) => T): (owner: O)
   }
 }
 
-/** Concurrent callers for the same key share one run of the work; with `keeps`, later ones do, too. */
+/** Concurrent callers for the same key share one run of the work; with `keeps`, later callers get its result, too. */
 export class SharedWork<T, K = string> {
   readonly #runs = new Map<K, Promise<T>>()
   readonly #keeps: boolean

@@ -354,8 +354,8 @@ function changesOf(order: readonly RotatedFile[]): number[] {
 }
 
 /**
- * Whether each file with text was changed after the one before it. An archive may have been made late, with a new time: one
- * that comes before all other files is compared with archives only.
+ * Whether each file with text was changed after the one before it. An archive may have been made late, with a new time: if
+ * all archives come first, they are compared only with each other.
  */
 function isByChange(order: readonly RotatedFile[]): boolean {
   const full = order.filter(hasText)
@@ -368,7 +368,7 @@ function isArchivedFirst(order: readonly RotatedFile[]): boolean {
   return isRising(order.filter(hasText).map(({ compressed }) => (compressed ? 0 : 1)))
 }
 
-/** The time of an empty file says little: it may be older than the archive of the file before it, or that of a truncation. */
+/** The time of an empty file says little: it may be older than the archive before it, or be the time of a truncation. */
 function hasText({ entry }: RotatedFile): boolean {
   return entry.size > 0
 }
