@@ -34,14 +34,42 @@ const sum = ({ buckets }: Answer) => {
 }
 
 describe('histogram', () => {
-  test.each(['', '&estimate=true'])('counts a first record that is longer than 64 KiB (%s)', async (more) => {
-    const json = (at: number, level: string, msg: string) =>
-      `${JSON.stringify({ msg, time: new Date(at).toISOString(), level })}\n`
-    const text = json(START, 'info', 'x'.repeat(100_000)) + json(START + 60_000, 'error', 'y')
-    const { response, body } = await ask({ 'a.log': text }, `file=a.log&buckets=6${more}`)
-    expect(response.status).toBe(200)
-    expect(body.from).toBe(START)
-    expect(sum(body)).toEqual([0, 1, 0, 1, 0, 0])
+  describe('of a log that begins with a long record', () => {
+    const json = (at: number, msg: string) =>
+      `${JSON.stringify({ msg, time: new Date(at).toISOString(), level: 'info' })}\n`
+    const long = (size: number) => json(START, 'x'.repeat(size)) + json(START + 60_000, 'y')
+    const later = json(START + 600_000, 'z').repeat(300)
+    const trace = `\tat ${'a'.repeat(1000)}\n`.repeat(19_000)
+    const LOGS: [string, Record<string, string | Uint8Array>][] = [
+      ['100 KB', { 'a.log': long(100_000) + later }],
+      ['300 KB', { 'a.log': long(300_000) + later }],
+      ['5 MB', { 'a.log': long(5_000_000) + later }],
+      ['300 KB before a long trace', { 'a.log': long(300_000) + trace + later }],
+      ['a long trace before', { 'a.log': trace + long(1) + later }],
+      ['100 KB, compressed', { 'a.log.gz': gzipSync(long(100_000) + later) }],
+      ['5 MB, rotated and compressed', { 'a.log.1.gz': gzipSync(long(5_000_000)), 'a.log': later }],
+      ['100 KB, rotated and compressed', { 'a.log.1.gz': gzipSync(long(100_000)), 'a.log': later }],
+    ]
+    test.each(LOGS)('has its records where NDJSON has them: %s', async (_, files) => {
+      const app = createApp({ logs: memoryStore(files), config: '' })
+      const file = Object.keys(files).at(-1)
+      const page = await app.request(`/api/v1/log/view?file=${file}&rotated=true&format=ndjson&download=true`)
+      const times: number[] = []
+      for (const record of (await page.text()).trim().split('\n')) {
+        const { time } = JSON.parse(record) as { time?: string }
+        if (time) times.push(Date.parse(time))
+      }
+      expect(times[0]).toBe(START)
+      const { response, body } = await ask(files, `file=${file}&rotated=true&step=1m`)
+      expect(response.status).toBe(200)
+      const counted = body.buckets.map(({ time, counts }) => [time, counts.reduce((a, b) => a + b)])
+      const expected = body.buckets.map(({ time }) => [
+        time,
+        times.filter((at) => at >= time && at < time + body.step).length,
+      ])
+      expect(body.from).toBe(START)
+      expect(counted).toEqual(expected)
+    })
   })
 
   test('counts records by level, with stack traces as part of them', async () => {

@@ -2,9 +2,9 @@ import { LogError } from '../error.ts'
 import { periodReach } from '../joined/reach.ts'
 import type { Candidate, Filter } from '../search/filter.ts'
 import { MAX_RECORD } from '../search/records.ts'
-import { firstTimeOf, type Timed } from '../seek/seek.ts'
+import { EDGE_BYTES, firstTimeOf, type Timed } from '../seek/seek.ts'
 import { EVERY_RECORD, type Selection } from '../selection.ts'
-import { firstTime, lastTime } from '../text/format.ts'
+import { lastTime } from '../text/format.ts'
 import type { LogRequest } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import { timeNotes } from '../view/answer.ts'
@@ -14,9 +14,6 @@ import { inSession, type Opening, type Session, type SessionRequest, WIDER } fro
 import { type Chart, COLUMNS, type Histogram, layOut, MOST_BUCKETS, widen } from './chart.ts'
 import { type CountedRange, countRecords } from './count.ts'
 import { estimate, estimateMembers } from './estimate.ts'
-
-/** How much of a file's head and tail is read for its first and last time. */
-const EDGE_BYTES = 64 * 1024
 
 /** From the first record to after the last, in ms. */
 export interface Range {
@@ -184,13 +181,10 @@ async function rangeWithin(session: Session, selection: Selection, first: number
 }
 
 async function firstTimeOfLog(log: Timed): Promise<number | null> {
-  const { series, format, zone, parallel = 1 } = log
+  const { series, parallel = 1 } = log
   for (const part of series.parts) {
-    const head = await part.head(EDGE_BYTES)
-    const time = firstTime(format, zone, head)
-    if (!Number.isNaN(time)) return time
-    const behind = part.compressed || head.length === 0 ? null : await firstTimeOf(part, { ...log, parallel })
-    if (behind !== null) return behind
+    const time = await firstTimeOf(part, { ...log, parallel })
+    if (time !== null) return time
   }
   return null
 }

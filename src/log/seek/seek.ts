@@ -1,6 +1,8 @@
 import { type Budget, BudgetError } from '../../limits/budget.ts'
 import type { LogFiles } from '../files/files.ts'
 import type { LineFormat } from '../format/detect.ts'
+import { MAX_RECORD } from '../search/records.ts'
+import { isHole } from '../text/bytes.ts'
 import { firstTime } from '../text/format.ts'
 import type { Series } from '../text/series.ts'
 import type { Text } from '../text/text.ts'
@@ -10,10 +12,12 @@ import { type Border, borderIn, SMALL } from './border.ts'
 import { gridOf } from './grid.ts'
 import { timesOf } from './known.ts'
 import { borderAmong } from './pieces.ts'
-import { MAX_PROBE, type ProbeOptions, Probes, stretchOf } from './probes.ts'
+import { type ProbeOptions, Probes, stretchOf } from './probes.ts'
 
 export type { Border } from './border.ts'
 
+/** How much of a file's head and tail is read for its first and last time, to begin with. */
+export const EDGE_BYTES = 64 * 1024
 /** How far a wall clock that is set back can mislead, with some margin. */
 const SHIFT = 3 * 3_600_000
 
@@ -163,20 +167,30 @@ async function beginOf(probes: Probes): Promise<number> {
 
 /** The time of the first record of a file that has one, even after a hole or a long text without times. */
 export async function firstTimeOf(text: Text, options: ProbeOptions): Promise<number | null> {
+  const time = await timeIn((length) => text.head(length), options)
+  if (!Number.isNaN(time)) return time
+  if (text.compressed || text.entry.size === 0) return null
   const probes = new Probes(stretchOf([text]), options)
   const border = await borderIn(probes, Number.NEGATIVE_INFINITY, { small: 0 })
   if (border === 'spent') return null
-  const time =
-    border.from === 0 ? await timeAtStart(text, options) : await timeBehind(probes, border.from - 1)
-  return Number.isNaN(time) ? null : time
+  // No record is earlier than the instant, so the first one with a time is where the late ones begin.
+  const { to: from } = border
+  const { size } = probes.text
+  const behind = await timeIn((length) => text.read(from, Math.min(from + length, size)), options)
+  return Number.isNaN(behind) ? null : behind
 }
 
-/** The time of a first record that is too long for a sample. */
-async function timeAtStart(text: Text, { format, zone }: ProbeOptions): Promise<number> {
-  return firstTime(format, zone, await text.head(MAX_PROBE))
-}
-
-async function timeBehind(probes: Probes, at: number): Promise<number> {
-  await probes.look([at])
-  return probes.known(at, at + 1)[0]?.time ?? Number.NaN
+/** The first time in a text, of which more is read until there is one: the first record may be long. */
+async function timeIn(
+  read: (length: number) => Promise<Uint8Array>,
+  { format, zone, budget }: ProbeOptions,
+): Promise<number> {
+  for (let length = EDGE_BYTES; ; length = Math.min(8 * length, MAX_RECORD)) {
+    const bytes = await read(length)
+    const time = firstTime(format, zone, bytes)
+    const isLast = bytes.length < length || length === MAX_RECORD || isHole(bytes)
+    if (!Number.isNaN(time) || isLast) return time
+    budget.spend(bytes.length)
+    if (!(await budget.step())) return Number.NaN
+  }
 }

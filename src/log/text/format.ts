@@ -5,9 +5,12 @@ import { lineEnd, startOf } from '../format/lines.ts'
 import type { Selection } from '../selection.ts'
 import type { Zone } from '../time.ts'
 import type { Series } from './series.ts'
+import type { Text } from './text.ts'
 
 /** How much of a file's head and tail is read to detect its format. */
 export const SAMPLE = 16 * 1024
+/** How much of an archive's head is read at most, if its first line is longer than that. */
+const MAX_SAMPLE = 1024 * 1024
 
 /**
  * The format of a log, judged by the newest file that is not empty. A short file in no known format may be the rest of a
@@ -17,14 +20,23 @@ export const SAMPLE = 16 * 1024
 export async function formatOf(series: Series, clock?: Clock): Promise<LineFormat> {
   for (let i = series.parts.length - 1; i >= 0; i--) {
     const part = series.parts[i]!
-    const head = await part.head(SAMPLE)
+    const head = await headOf(part)
     if (head.length === 0) continue
     const size = part.compressed ? head.length : part.entry.size
-    const tail = size > SAMPLE ? await part.read(Math.max(SAMPLE, size - SAMPLE), size) : undefined
+    const tail =
+      !part.compressed && size > SAMPLE ? await part.read(Math.max(SAMPLE, size - SAMPLE), size) : undefined
     const format = detectFormat(head, tail, { reference: clock ? () => clock.now() : part.entry.modified })
     if (format !== PLAIN || size >= SAMPLE) return format
   }
   return PLAIN
+}
+
+/** The first lines of a file. An archive has no tail that is cheap to read, so a longer first line is read as well. */
+async function headOf(part: Text): Promise<Uint8Array> {
+  for (let length = SAMPLE; ; length *= 8) {
+    const head = await part.head(length)
+    if (!part.compressed || head.length < length || head.includes(10) || length >= MAX_SAMPLE) return head
+  }
 }
 
 /** Throws if a selection asks for what the lines of a log do not have. */
