@@ -92,12 +92,14 @@ describe('an embedded app', () => {
   it('has the metrics of its process', async () => {
     const { createMetrics } = await import('../src/observe/metrics.ts')
     const made = createApp({ ...valid, metrics: createMetrics() })
-    await new Promise((resolve) => setTimeout(resolve, 100))
-    const text = await (await made.request('/metrics')).text()
+    const metrics = async () => (await made.request('/metrics')).text()
+    // The delay is there with its first sample.
+    const delay = /^nodestate_event_loop_delay_seconds\{percentile="99"\} [\d.e-]+$/m
+    await expect.poll(metrics, { timeout: 5_000 }).toMatch(delay)
+    const text = await metrics()
     expect(text).toMatch(/^nodestate_build_info\{version="[^"]+",runtime="node"\} 1$/m)
     expect(text).toMatch(/^process_resident_memory_bytes \d{6,}$/m)
     expect(text).toMatch(/^process_start_time_seconds 1\d{9}/m)
-    expect(text).toMatch(/^nodestate_event_loop_delay_seconds\{percentile="99"\} [\d.e-]+$/m)
   })
 
   it('calls a configuration that cannot be read a problem of the configuration', async () => {

@@ -231,7 +231,9 @@ export function faultSuite(title: string, setup: () => Promise<FaultyBucket>): v
         await expect.poll(() => clock.timers).toBe(1)
         await reader.cancel()
         await rest
+        await expect.poll(() => proxy.cut).toBe(1)
         // Nor does a pause before a retry run.
+        await clock.pass(60_000)
         expect(clock.timers).toBe(0)
         expect(proxy.count).toBe(1)
       })

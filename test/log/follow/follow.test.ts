@@ -478,8 +478,9 @@ describe('follow on a disk', () => {
     const reader = response.body!.getReader()
     let text = ''
     const decoder = new TextDecoder()
+    let next = reader.read()
     const readTo = async (end: string) => {
-      while (!text.includes(end)) text += decoder.decode((await reader.read()).value)
+      for (; !text.includes(end); next = reader.read()) text += decoder.decode((await next).value)
     }
     await readTo('line 0')
     for (let i = 0; i < 3; i++) {
@@ -490,7 +491,7 @@ describe('follow on a disk', () => {
     store.delete('e.log')
     await clock.pass(5_000)
     await readTo('event: gap')
-    // A second one would come at one of the next looks, and thus before the next line.
+    // A read waits meanwhile: a second one would come at one of the next looks, and thus before the next line.
     await clock.pass(5_000)
     store.put('e.log', line(1001))
     await clock.pass(5_000)
