@@ -131,7 +131,8 @@
               (if
                 (i32.or
                   (i32.or
-                    (local.get $isFirst)
+                    ;; a byte order mark may be between a bracket and its word
+                    (i32.or (local.get $isFirst) (i32.eq (local.get $before) (i32.const 0xbf)))
                     (i32.eqz (i32.and (local.get $word) (i32.const 0x202020))))
                   (i32.or
                     (i32.or
@@ -252,10 +253,12 @@
               (br_if $ends (i32.eq (local.get $byte) (i32.const 34)))
               (if (i32.eq (local.get $byte) (i32.const 92))
                 (then
+                  (local.set $byte (i32.load8_u offset=1 (local.get $at)))
                   (br_if $fails
-                    (i32.and
-                      (i32.ne (i32.load offset=4 (local.get $step)) (i32.const 0))
-                      (i32.eqz (call $isEscape (i32.load8_u offset=1 (local.get $at))))))
+                    (select
+                      (i32.eqz (call $isEscape (local.get $byte)))
+                      (i32.lt_u (local.get $byte) (i32.const 32))
+                      (i32.load offset=4 (local.get $step))))
                   (local.set $at (i32.add (local.get $at) (i32.const 2)))
                   (local.set $escape (local.get $at)))
                 (else

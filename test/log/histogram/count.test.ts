@@ -107,3 +107,38 @@ describe.each(Object.entries(SAMPLES))('a chart of %s', (name, { lines, isShaped
     expect(shaped / all).toBeGreaterThan(0.2)
   })
 })
+
+/** Lines that look like the ones before them, but say something else. */
+const OTHER_LINES: Record<string, { lines: string[]; others: string[] }> = {
+  'JSON lines that end in a backslash': {
+    lines: ['INFO', 'ERROR'].map(
+      (level) => `{"ts":"2026-11-14T02:29:03.123Z","msg":"abc","level":"${level}"}`,
+    ),
+    others: ['{"ts":"2026-11-14T02:29:03.123Z","msg":"abc\\', 'x","level":"ERROR"}'],
+  },
+  'an access log’s lines that end in a backslash': {
+    lines: ['200', '503'].map(
+      (status) => `10.0.0.1 - - [14/Nov/2026:02:10:03 +0000] "GET /a HTTP/1.1" ${status} 17 "-" "x"`,
+    ),
+    others: ['10.0.0.1 - - [14/Nov/2026:02:10:03 +0000] "GET /a\\', ' HTTP/1.1" 503 17 "-" "x"'],
+  },
+  'lines with a byte order mark in brackets': {
+    lines: ten((i) => `2026-11-14 02:10:0${i} main a request [of b]`),
+    others: ten((i) => `2026-11-14 02:10:0${i} main a request [\ufefferror] b`),
+  },
+}
+
+function ten(lineOf: (i: number) => string): string[] {
+  return Array.from({ length: 10 }, (_, i) => lineOf(i))
+}
+
+test.each(Object.entries(OTHER_LINES))('a chart tells apart %s', (_, { lines, others }) => {
+  const encode = (text: string[]) => new TextEncoder().encode(`${text.join('\n')}\n`)
+  const format = detectFormat(encode(lines), undefined, { reference: Date.UTC(2026, 10, 17) })
+  const from = Date.UTC(2026, 10, 13)
+  for (const step of STEPS) {
+    const range = { from, to: from + 3 * 86_400_000, step }
+    const one = { format, zone: ZONES[1]!, bytes: encode([...lines, ...others]), range }
+    expect(quickly(one).counts, `${format.name} by ${step} ms`).toEqual(slowly(one))
+  }
+})
