@@ -108,6 +108,15 @@ describe.each(Object.entries(SAMPLES))('a chart of %s', (name, { lines, isShaped
   })
 })
 
+/** A line in which another has a time, wrapped in another hour. */
+const WRAPPED: Record<string, (time: string, hour: number) => string> = {
+  CRI: (time, hour) => `2026-11-14T0${hour}:10:03.123456789Z stdout F {"time":${time},"level":"info"}`,
+  Docker: (time, hour) => {
+    const log = `{"time":${time},"level":"info"}\n`
+    return JSON.stringify({ log, stream: 'stdout', time: `2026-11-14T0${hour}:10:03.123456789Z` })
+  },
+}
+
 /** Lines that look like the ones before them, but say something else. */
 const OTHER_LINES: Record<string, { lines: string[]; others: string[] }> = {
   'JSON lines that end in a backslash': {
@@ -122,6 +131,23 @@ const OTHER_LINES: Record<string, { lines: string[]; others: string[] }> = {
     ),
     others: ['10.0.0.1 - - [14/Nov/2026:02:10:03 +0000] "GET /a\\', ' HTTP/1.1" 503 17 "-" "x"'],
   },
+  ...Object.fromEntries(
+    [
+      '"0000-00-00T00:00:00Z"',
+      '"2026-02-30T02:10:03Z"',
+      '"2026-11-14T12:60:00Z"',
+      '1794621003.',
+      '17.94621003.1',
+    ].flatMap((time) =>
+      Object.entries(WRAPPED).map(([wrapper, wrapped]) => [
+        `lines that ${wrapper} wrapped with the time ${time}`,
+        {
+          lines: ten(() => wrapped('"2026-11-14T02:10:03.123Z"', 2)),
+          others: ten((i) => wrapped(time, i)),
+        },
+      ]),
+    ),
+  ),
   'lines with a byte order mark in brackets': {
     lines: ten((i) => `2026-11-14 02:10:0${i} main a request [of b]`),
     others: ten((i) => `2026-11-14 02:10:0${i} main a request [\ufefferror] b`),

@@ -1,5 +1,5 @@
 import { lineEnd } from '../../../bytes.ts'
-import type { Zone } from '../../time.ts'
+import { UTC, type Zone } from '../../time.ts'
 import { decode, type InnerReader, type LineFormat, PLAIN } from '../format.ts'
 import type { Piece } from '../shape.ts'
 
@@ -78,6 +78,8 @@ export function wrappedLines(wrapper: Wrapper, inner: LineFormat): LineFormat {
       shape(bytes: Uint8Array, from: number, to: number) {
         const line = begins(bytes, from, to)
         if (!line || !inner.timed) return null
+        // A time that is none says nothing about those of other lines: theirs are the wrapper's.
+        if (Number.isNaN(reader(line).time(line.bytes, line.from, line.to, UTC))) return null
         const pieces = inner.shape?.(line.bytes, line.from, line.to)
         return pieces ? wrapper.shape!(line, pieces, bytes) : null
       },
