@@ -148,6 +148,10 @@ const OTHER_LINES: Record<string, { lines: string[]; others: string[] }> = {
       ]),
     ),
   ),
+  'lines of syslog with a zone behind a blank': {
+    lines: ten((i) => `<134>1 2026-11-14T02:10:0${i} db a - - - x`),
+    others: ten((i) => `<134>1 2026-11-14T02:10:0${i} EST a - - - x`),
+  },
   'lines with a byte order mark in brackets': {
     lines: ten((i) => `2026-11-14 02:10:0${i} main a request [of b]`),
     others: ten((i) => `2026-11-14 02:10:0${i} main a request [\ufefferror] b`),

@@ -184,8 +184,8 @@ function isOpen(bytes: Uint8Array, from: number, at: number, last: number): bool
 function priorityShape(bytes: Uint8Array, from: number, { at, end }: Stamp, to: number): Piece[] | null {
   const time = timePieces(bytes, at, end)
   const close = bytes.indexOf(0x3e, from)
-  // Behind a whole time a blank follows, so that the lines of all times end theirs in the same place.
-  if (!time || !isStamp(bytes, at, to) || bytes[end] !== 0x20) return null
+  // Behind a zone a blank follows, so that the lines of all times end theirs in the same place.
+  if (!time || !isStamp(bytes, at, to) || end === time[1].to || bytes[end] !== 0x20) return null
   return [
     { as: 'same', to: from + 1 },
     { as: 'word', at: from + 1, to: close, level: priority(bytes, from, close) },
