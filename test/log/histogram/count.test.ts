@@ -152,6 +152,21 @@ const OTHER_LINES: Record<string, { lines: string[]; others: string[] }> = {
     lines: ten((i) => `<134>1 2026-11-14T02:10:0${i} db a - - - x`),
     others: ten((i) => `<134>1 2026-11-14T02:10:0${i} EST a - - - x`),
   },
+  'PostgreSQL’s lines with a zone before a number': {
+    lines: ten((i) => `2026-11-14 02:10:0${i} 17 LOG:  a`),
+    others: ten((i) => `2026-11-14 02:10:0${i} EST 17 LOG:  b`),
+  },
+  'PostgreSQL’s lines with a zone before the severity': {
+    lines: ten((i) => `2026-11-14 02:10:0${i} LOG:  a`),
+    others: [
+      ...ten((i) => `2026-11-14 02:10:0${i}+0200 LOG:  b`),
+      ...ten((i) => `2026-11-14 02:10:0${i} EST LOG:  b`),
+    ],
+  },
+  'PostgreSQL’s lines with a longer zone': {
+    lines: ten((i) => `2026-11-14 02:10:0${i}+02 LOG:  a`),
+    others: ten((i) => `2026-11-14 02:10:0${i}+0230 LOG:  b`),
+  },
   'lines with a byte order mark in brackets': {
     lines: ten((i) => `2026-11-14 02:10:0${i} main a request [of b]`),
     others: ten((i) => `2026-11-14 02:10:0${i} main a request [\ufefferror] b`),

@@ -42,10 +42,14 @@ export const postgresqlLines: LineFormat = {
     const colon = found.end - 3
     const time = timePieces(bytes, from, at)
     if (!time) return null
-    const end = Math.min(zoneEnd(bytes, time[1].to, at), at - 1)
+    const zone = zoneEnd(bytes, time[1].to, at)
+    const end = Math.min(zone, at - 1)
+    // Other lines might have a zone or a longer one, unless what ends it stays the same.
+    if (end <= time[1].to || (zone > end && bytes[end] !== 0x20)) return null
     return [
       ...time,
-      { as: 'same', to: Math.max(end, time[1].to) },
+      { as: 'same', to: end },
+      ...(zone > end ? [{ as: 'follows' as const, to: end }] : []),
       { as: 'severity', at, to: colon, level, reach: SEVERITY_BYTES, isRecord: level >= 0 },
     ]
   },
