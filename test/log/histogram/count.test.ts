@@ -167,6 +167,14 @@ const OTHER_LINES: Record<string, { lines: string[]; others: string[] }> = {
     lines: ten((i) => `2026-11-14 02:10:0${i}+02 LOG:  a`),
     others: ten((i) => `2026-11-14 02:10:0${i}+0230 LOG:  b`),
   },
+  'JSON lines with a second number for the level': {
+    lines: ten((i) => `{"time":179462100312${i},"level":50 }`),
+    others: ten((i) => `{"time":179462100312${i},"level":50 5}`),
+  },
+  'JSON lines with a second number for the time': {
+    lines: [...ten((i) => `{"level":50,"time":179462100312${i} }`), '{"level":50,"time":1794640000000}'],
+    others: ten((i) => `{"level":50,"time":179462100312${i} 5}`),
+  },
   'lines with a byte order mark in brackets': {
     lines: ten((i) => `2026-11-14 02:10:0${i} main a request [of b]`),
     others: ten((i) => `2026-11-14 02:10:0${i} main a request [\ufefferror] b`),

@@ -89,6 +89,9 @@ function shapeOf(bytes: Uint8Array, from: number, to: number): Piece[] | null {
       } else if (isText) pieces.push({ as: 'string', to: end })
       else if (isDigit(bytes[start]!) || end - start <= SHORT) pieces.push({ as: 'numbers', to: end })
       else isKnown = false
+      // Behind a blank, other lines might have more of it.
+      const isBare = !isText && (role === 'time' || role === 'level')
+      if (isBare && bytes[end] !== 0x2c && bytes[end] !== 0x7d) isKnown = false
       // An object with the level must be whole.
       return (hasTime && hasLevel && parent === '') || !isKnown
     }
