@@ -101,7 +101,7 @@ export function compile(
       steps.step('silent')
     } else if (piece.as === 'numbers') putNumbers(bytes, at, to, steps)
     else if (piece.as === 'parted') {
-      // A search by level looks at the parts of a line itself.
+      // A part that continues a record adds no word: it is read by itself.
       if (kept === null) return false
     } else {
       // `Nov 00` is no day.

@@ -127,6 +127,8 @@ export class Shapes {
     span: { timeOf: (bytes: Uint8Array, to: number) => number; isSpan: IsSpan } | null,
     flush: Flush = () => {},
   ): boolean {
+    // A search by level looks at the parts of a line itself: to refuse them here is faster than to compile them.
+    if (!span && line.pieces.at(-1)!.as === 'parted') return false
     const key = keyOf(line)
     let at = this.#shapes.findIndex((shape) => shape.key === key)
     const isMore = span && line.pieces.some((piece) => piece.as === 'severity' && !piece.isRecord)
