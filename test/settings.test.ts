@@ -540,6 +540,7 @@ describe('precedence', () => {
 })
 
 it('reads a location in a bucket of any scheme that has a store, and no other', () => {
+  expect(location.allowed).toBe('a directory, or s3://bucket/prefix')
   const { parse, allowed } = locationIn(['s3', 'acme'])
   expect(allowed).toBe('a directory, or s3://bucket/prefix or acme://bucket/prefix')
   for (const given of ['./logs', 's3://logs', 'acme://logs/db-4']) expect(parse(given)).toBe(given)

@@ -92,7 +92,7 @@ export type ShipSettings = SettingsOf<(typeof SHIP_SETTINGS)[number]> & {
   target: string
 }
 
-/** Where logs can be shipped to; more can be read. */
+/** Where logs can be shipped to; more schemes can be read. */
 const TARGET = is.locationIn(['s3'])
 
 /** The settings from a command line and the environment. Throws a SettingsError. */

@@ -40,7 +40,7 @@ describe('SharedWork', () => {
   it.each([
     [false, 2],
     [true, 1],
-  ])('runs once for concurrent callers of a key; if it keeps (%s), %i times in all', async (keeps, most) => {
+  ])('shares a run among concurrent callers of a key (keeps: %s, %i runs in all)', async (keeps, most) => {
     const work = new SharedWork<number>(keeps)
     let runs = 0
     const run = (key: string) => work.run(key, async () => ++runs)

@@ -367,7 +367,7 @@ describe('a shipper', () => {
     const running = shipper({ once: false })
     const done = running.run()
     await until(() => shipped() === 'one\n')
-    // What another log gets is shipped at a later look, which sees both.
+    // What is appended to another log is shipped by a later look, which sees both logs.
     for (let look = 0; look < 3; look++) {
       appendFileSync(at('storage.log'), lines(1))
       await until(() => shipped('storage.log') === readFileSync(at('storage.log'), 'utf8'))

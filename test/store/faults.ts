@@ -227,12 +227,12 @@ export function faultSuite(title: string, setup: () => Promise<FaultyBucket>): v
         const reader = body.getReader()
         await reader.read()
         const rest = reader.read()
-        // That read waits for the connection, and gives it so long.
+        // That read waits for the connection, with a time limit.
         await expect.poll(() => clock.timers).toBe(1)
         await reader.cancel()
         await rest
         await expect.poll(() => proxy.cut).toBe(1)
-        // Nor does a pause before a retry run.
+        // No retry is pending either.
         await clock.pass(60_000)
         expect(clock.timers).toBe(0)
         expect(proxy.count).toBe(1)

@@ -154,7 +154,8 @@ export class Tracker {
         continue
       }
       if (read === 'lost' || read === 'emptied') {
-        if (!(await (read === 'lost' ? this.#relocate(changes) : this.#toCopy(changes)))) return false
+        const isFound = await (read === 'lost' ? this.#relocate(changes) : this.#toCopy(changes))
+        if (!isFound) return false
         continue
       }
       if (!(await this.#mayMove()) || !(await this.#toNext(changes))) return false

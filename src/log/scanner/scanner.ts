@@ -24,7 +24,7 @@ const FOLD = 4096
 /** Where the head of a record is stored, in three rows. */
 const HEAD = 2 * FOLD
 const ROW = 32
-/** Where it is stored with which letters levels begin; see shapes.wat. */
+/** Where it is stored with which letters levels begin; see silent.wat. */
 const BEGINNINGS = 512
 /** Where the tables of marks are stored. */
 const TABLES = HEAD + 3 * ROW

@@ -1,7 +1,7 @@
-;; The inner loops of a search, 16 bytes at a time. `npm run wasm` turns this and shapes.wat into
+;; The inner loops of a search, 16 bytes at a time. `npm run wasm` turns this, silent.wat and shapes.wat into
 ;; scanner-code.ts.
 ;;
-;; Memory: the needle from 0 on; from 4096 on what is set in a byte before it is compared (0x20 makes a letter small);
+;; Memory: the needle from 0 on; from 512 on a bit for each three letters that a level begins with; from 4096 on what is set in a byte before it is compared (0x20 makes a letter small);
 ;; from 8192 on the head of a record in three rows of 32 bytes: which byte is there, where any digit is (255), where
 ;; anything is (255); from 8288 on the tables of marks (marks.ts). Then what scanner.ts lays out: shapes of lines
 ;; (shapes.ts) and chunks. Reads go up to 64 bytes beyond what is looked at, on either side.
@@ -218,5 +218,6 @@
         (br $pair)))
     (local.get $into))
 
+  ;; silent.wat follows here.
   ;; shapes.wat follows here.
 )

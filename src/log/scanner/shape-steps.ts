@@ -6,10 +6,22 @@ export const WORDS = 1920
 const MOST_STEPS = 40
 
 /** The kinds of steps, in the order of shapes.wat. */
-const KINDS = {
-  ...{ end: 0, bytes: 1, digits: 2, until: 3, string: 4, word: 5, severity: 6, object: 7 },
-  ...{ follows: 8, inner: 9, text: 10, silent: 11, seconds: 12 },
-} as const
+const KINDS = [
+  'end',
+  'bytes',
+  'digits',
+  'until',
+  'string',
+  'word',
+  'severity',
+  'object',
+  'follows',
+  'inner',
+  'text',
+  'silent',
+  'seconds',
+] as const
+type StepKind = (typeof KINDS)[number]
 
 /** Level codes of a line: it continues a record, it has no level, or it has the level after these two. */
 const CONTINUES = 0
@@ -49,26 +61,26 @@ export class Steps {
     if (this.#low.length === 16) this.#put()
   }
 
-  step(kind: keyof typeof KINDS, number = 0): void {
+  step(kind: StepKind, number = 0): void {
     if (this.#low.length > 0) this.#put()
-    this.#step(KINDS[kind], number)
+    this.#step(kind, number)
   }
 
   #put(): void {
     const places = this.#low.length
     const at = this.#count * STEP
-    this.#step(KINDS.bytes, places)
+    this.#step('bytes', places)
     if (at + STEP > this.bytes.length) return
     this.bytes.set(this.#low.splice(0), at + 16)
     this.bytes.fill(255, at + 32 + places, at + STEP)
     this.bytes.set(this.#above.splice(0), at + 32)
   }
 
-  #step(kind: number, number: number): void {
+  #step(kind: StepKind, number: number): void {
     const at = this.#count++ * STEP
     if (at + STEP > this.bytes.length) return
     const view = new DataView(this.bytes.buffer)
-    view.setInt32(at, kind, true)
+    view.setInt32(at, KINDS.indexOf(kind), true)
     view.setInt32(at + 4, number, true)
   }
 }

@@ -345,7 +345,7 @@ export function timeAt(bytes: Uint8Array, start: number, end: number, { format, 
   return format.time(bytes, start, lineEnd(bytes, start, end), zone)
 }
 
-/** Whether a record is wanted, whose level may be known. */
+/** Whether a record is wanted; `level` is its level, if known. */
 export function isWanted(record: Candidate, filter: Filter, level?: number): boolean {
   const { bytes, start, end, base, time } = record
   const { since, until } = filter

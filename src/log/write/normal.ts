@@ -16,7 +16,7 @@ export function copyNormal(bytes: Uint8Array, from: number, to: number, into: Ui
     const byte = bytes[at]!
     if (byte === ESCAPE) {
       const last = sequenceEnd(bytes, at, end)
-      // A character that sequences divide is broken, and stays broken.
+      // A character split by escape sequences is broken, and stays broken.
       if (last < 0 || (length > 0 && into[length - 1]! >= HIGH && isInside(bytes[last + 1]!))) return -1
       at = last
       continue

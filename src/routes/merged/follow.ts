@@ -49,7 +49,7 @@ export async function followLogs(
     following,
     signal,
   )
-  // The headers name the logs that cannot be read, as far as `tell` was told of them.
+  // The headers name the logs that cannot be read, as far as they are known by then.
   const body = await followStream(() => opened(frames, ended, following), following, count, request.signal)
   return respond(body, { ...headers, ...sourceHeaders({ ...rest, missing }) })
 }

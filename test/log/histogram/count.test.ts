@@ -98,7 +98,9 @@ describe.each(Object.entries(SAMPLES))('a chart of %s', (name, { lines, isShaped
     }
   })
 
-  test.runIf(isShaped)('reads most lines in the scanner', () => {
+  // Lines of other formats have no shape, and are read one by one.
+  if (!isShaped) return
+  test('reads most lines in the scanner', () => {
     const bytes = isBench ? sample : linesLike(lines, random(1), 0)
     const zone = ZONES[0]!
     const range = { from: 0, to: Number.POSITIVE_INFINITY, step: 86_400_000 }

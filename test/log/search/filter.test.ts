@@ -13,7 +13,7 @@ import { linesLike, random, SAMPLES } from '../histogram/lines.ts'
 
 const encoder = new TextEncoder()
 
-/** The records that a filter wants, by reading every one and by a scanner, which finds the same by marks alone. */
+/** The records that a filter wants, by reading every one and with a scanner; marks alone must find the same. */
 function bothWays(filter: Filter, bytes: Uint8Array): [plain: number[], fast: number[]] {
   const chunk = { bytes, from: 0, to: bytes.length, base: 0 }
   const { shape: _, ...format } = filter.format

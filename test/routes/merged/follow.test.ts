@@ -53,7 +53,7 @@ describe('following several logs', () => {
     expect(await until('a5')).toContain(`b.log\t${line(4, 'b4')}`)
   })
 
-  it('counts as one follower, until the client leaves, also if nothing was read', async () => {
+  it('counts as one follower until the client leaves, even if it read nothing', async () => {
     const logs = memoryStore({ 'a.log': line(1, 'a1'), 'b.log': line(2, 'b2') })
     const app = createApp({ logs, config: '', follow: { followers: 1 } })
     const follow = (signal?: AbortSignal) =>
@@ -86,7 +86,7 @@ describe('following several logs', () => {
   it('continues exactly after any event', async () => {
     const { append, follow } = service()
     const { until, leave } = await follow('file=*.log&lines=10', EVENTS)
-    // With the colon: an id may have these letters, too.
+    // With the colon, because an id may contain these letters.
     await until(': a3')
     append('b.log', line(4, 'b4') + line(7, 'b7'))
     append('a.log', line(5, 'a5'))

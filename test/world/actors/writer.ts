@@ -23,8 +23,8 @@ interface Stepping extends Step {
 const STEPS = [1_000, 60_000, 3_600_000, 31_536_000_000]
 
 /**
- * Which part of the logs has a record of up to 200 KiB. Longer ones come in parts: to followers above 256 KiB, and on
- * pages above what an answer may be.
+ * The share of logs with a record of up to 200 KiB. Longer records arrive in parts: at followers above 256 KiB, on pages
+ * above the largest answer.
  */
 const LONG = 0.01
 

@@ -17,7 +17,7 @@ export function csvColumns({ look, columns, made, sources }: Log): { columns: st
 
 export function ColumnsMenu({ log }: { log: Log }) {
   const { look, columns, acts } = log
-  // The time since the record above is offered also if it is not shown.
+  // The time since the record above is offered even if it is not shown.
   const offered = columnsOf({ sources: log.sources, gaps: true })
   const check = (name: string, label: string) => (
     <Check key={name} on={!columns.hidden.includes(name)} toggle={() => columns.toggle(name)}>

@@ -155,9 +155,9 @@ function spelled(text: string, name: string, value: string): { from: number; to:
 interface Column {
   /** The class of its cells. */
   name: string
-  /** Above its cells. */
+  /** Its heading. */
   title: string
-  /** In the menu of columns. @default its title */
+  /** Its name in the column menu. @default its title */
   label?: string
   /** What the API and CSV call it. @default not in CSV */
   member?: string
