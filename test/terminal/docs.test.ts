@@ -15,11 +15,13 @@ const NODE = { hostIp: '10.0.0.1', grpcPort: 1, httpPort: 2, version: '1', onlin
 /** What the commands name: addresses in the document, and here. */
 const urls = new Map<string, string>()
 
-/** A record in each minute of the last day, so that each time of day that the document names has one. */
-function day(): string {
+const MINUTES = 2 * 24 * 60
+
+/** A record in each minute of two days: whatever time it is now, the last 02:10 has some, and so has the time before it. */
+function days(): string {
   const now = Date.now()
-  return Array.from({ length: 1440 }, (_, i) => {
-    const time = new Date(now - (1440 - i) * 60_000).toISOString().replace('T', ' ').slice(0, -1)
+  return Array.from({ length: MINUTES }, (_, i) => {
+    const time = new Date(now - (MINUTES - i) * 60_000).toISOString().replace('T', ' ').slice(0, -1)
     return `${time}\tWARN\ta.go:1\t[A]: timeout ${i}\n`
   }).join('')
 }
@@ -28,7 +30,7 @@ beforeAll(async () => {
   const home = temporaryDirectory()
   for (const id of ['db-4', 'db-7']) {
     mkdirSync(join(home, id, 'logs'), { recursive: true })
-    for (const name of ['broker.log', 'storage.log']) writeFileSync(join(home, id, 'logs', name), day())
+    for (const name of ['broker.log', 'storage.log']) writeFileSync(join(home, id, 'logs', name), days())
     writeFileSync(join(home, id, 'config.toml'), 'a = 1\n')
     writeFileSync(join(home, id, 'node.json'), JSON.stringify({ ...NODE, hostName: id }))
   }
