@@ -22,9 +22,14 @@ export const readResults = () => JSON.parse(readFileSync(PATH, 'utf8'))
 
 /** Changes the results of one bench, and the documents that show them. */
 export function saveResults(bench, change) {
-  const all = readResults()
-  all[bench] = { date: new Date().toISOString().slice(0, 10), machine: machine(), ...change(all[bench]) }
-  writeFileSync(PATH, `${JSON.stringify(rounded(all), null, 2)}\n`)
+  const before = readResults()
+  const changed = {
+    date: new Date().toISOString().slice(0, 10),
+    machine: machine(),
+    ...change(before[bench]),
+  }
+  const all = { ...before, [bench]: rounded(changed) }
+  writeFileSync(PATH, `${JSON.stringify(all, null, 2)}\n`)
   for (const path of DOCUMENTS)
     writeFileSync(join(ROOT, path), withFigures(readFileSync(join(ROOT, path), 'utf8'), all))
 }

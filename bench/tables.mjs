@@ -50,7 +50,7 @@ export const BLOCKS = {
       const missed = ratioLines(id, row).filter((cells) => cells.at(-1).includes('not met'))
       return [...new Set(missed.map((cells) => cells[3]))].map((bar) => {
         const figures = missed.filter((cells) => cells[3] === bar)
-        return [row.title, figures.map(([, name, measured]) => `${name} ${measured}`).join(', '), bar]
+        return [row.title, figuresText(figures), bar]
       })
     })
     for (const row of bucket.rows)
@@ -140,6 +140,17 @@ function again({ rows }) {
     .filter(({ date }) => date)
     .map(({ title, date }) => `${title}: ${date}`)
 }
+
+/** The worst figures that missed a bar, as many as a cell can show; docs/performance.md has all of them. */
+function figuresText(figures) {
+  const excess = ([, , measured, bar]) => Number(measured.replaceAll(',', '')) * (bar[0] === '≤' ? 1 : -1)
+  const worst = figures.toSorted((a, b) => excess(b) - excess(a)).slice(0, CELL_FIGURES)
+  const texts = worst.map(([, name, measured]) => `${name} ${measured}`)
+  const others = figures.length - texts.length
+  return texts.join(', ') + (others > 0 ? ` and ${others} more` : '')
+}
+
+const CELL_FIGURES = 4
 
 function ratioLines(id, { title, ratios, failed }) {
   if (failed) return [[title, '', `failed: ${failed}`, '', '**not met**']]
