@@ -13,6 +13,7 @@ import { holds, type Text } from '../text/text.ts'
 import { budgetOf, type ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { inSession } from '../view/session.ts'
+import { moveChange } from './change.ts'
 import type { Batch } from './channel.ts'
 import { changePacket, type Frame, joinPackets, packetOf, recordsPacket, type SentPart } from './frame.ts'
 
@@ -37,7 +38,8 @@ export async function pageTowards(
 ): Promise<Batch | 'arrived' | null> {
   const cursor = { place, direction: 'after' as const }
   const budget = new Budget({ bytes: 64 * PAGE_BYTES, signal: source.signal, clock: source.context.clock })
-  const log = await openLog({ ...source.context, budget }, { ...source.view, cursor })
+  // Older files would come first, though nothing is read there.
+  const log = await openLog({ ...source.context, budget }, { ...source.view, rotated: false, cursor })
   const to = await addressOf(log.series, goal)
   if (to === null || to < log.at!) return null
   if (to === log.at) return 'arrived'
@@ -79,17 +81,22 @@ function withChanges(
   place: Cursor,
   { frame, view: { file } }: FollowSource,
 ): Batch {
-  const found = log.series.parts[0]!.name
-  if (found !== place.name) {
-    const renamed = changePacket({ kind: 'rotated', file: place.name, to: found }, frame, place)
-    return { packet: joinPackets([renamed, packet]), end }
+  const { parts } = log.series
+  const from = parts[0]!.name
+  const isRenamed = from !== place.name
+  const packets = [packet]
+  if (isRenamed) packets.unshift(changePacket({ kind: 'rotated', file: place.name, to: from }, frame, place))
+  // A joined log goes on in new objects all the time.
+  if (end.name !== from && log.certain !== undefined) {
+    const passed = parts.slice(
+      0,
+      parts.findIndex(({ name }) => name === end.name),
+    )
+    const isWhole = log.certain && !passed.some(({ entry }) => entry.gap)
+    const change = moveChange(file, { from, to: end.name, isWhole, isRenamed })
+    if (change) packets.push(changePacket(change, frame, end))
   }
-  if (end.name === found || log.certain === undefined) return { packet, end }
-  // Where the order of the files is a guess, something may be missing between them.
-  const change = log.certain
-    ? { kind: 'rotated' as const, file: found, to: end.name }
-    : { kind: 'gap' as const, file }
-  return { packet: joinPackets([packet, changePacket(change, frame, end)]), end }
+  return { packet: joinPackets(packets), end }
 }
 
 export async function withCursors(

@@ -9,6 +9,21 @@ export type Change =
   | { kind: 'truncated'; file: string }
   | { kind: 'gap'; file: string }
 
+/** What happened to a file, for its followers. */
+export type FileChange = Exclude<Change, { kind: 'data' | 'late' | 'place' }>
+
+/**
+ * What followers of a log are told when it goes on in another file. Something may be missing between the two unless the
+ * move `isWhole`: the order of the files is no guess, and no bytes were lost. A file that `isRenamed` was told before.
+ */
+export function moveChange(
+  log: string,
+  { from, to, isWhole, isRenamed }: { from: string; to: string; isWhole: boolean; isRenamed: boolean },
+): FileChange | null {
+  if (!isWhole) return { kind: 'gap', file: log }
+  return isRenamed ? null : { kind: 'rotated', file: from, to }
+}
+
 /** How many bytes were appended. */
 export function bytesIn(changes: readonly Change[]): number {
   return changes.reduce((sum, change) => sum + ('bytes' in change ? change.bytes.length : 0), 0)

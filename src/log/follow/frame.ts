@@ -3,7 +3,7 @@ import { type LineFormat, PLAIN } from '../format/detect.ts'
 import { type RecordOptions, toJson } from '../render/record.ts'
 import { type Cursor, encodeCursor } from '../text/cursor.ts'
 import type { Zone } from '../time.ts'
-import type { Change } from './change.ts'
+import type { FileChange } from './change.ts'
 
 /** How records are sent: unchanged, as JSON lines, or each as an event. */
 export interface Frame {
@@ -21,9 +21,6 @@ export interface SentPart {
   bytes: Uint8Array
   end: Cursor
 }
-
-/** What happened to a file, for its followers. */
-export type FileChange = Exclude<Change, { kind: 'data' | 'late' | 'place' }>
 
 /** Records of a log, or what happened to it, for a timeline. */
 export interface FollowedPart {

@@ -15,7 +15,7 @@ import { type Cursor, fingerprint, PRINT, PRINT_READ } from '../text/cursor.ts'
 import { kindOf } from '../text/kind.ts'
 import { type Opener, openText } from '../text/open.ts'
 import type { Text } from '../text/text.ts'
-import { bytesIn, type Change, type Followed } from './change.ts'
+import { bytesIn, type Change, type Followed, moveChange } from './change.ts'
 import { endBefore } from './end-before.ts'
 import { isMoving } from './moving.ts'
 
@@ -252,15 +252,7 @@ export class Tracker {
     const others = family.members.filter((one) => one !== own)
     const copies = others.slice(others.findLastIndex(({ modified }) => modified <= this.#modified) + 1)
     const copy = copies.find(({ size }) => size > 0)
-    const file = this.#name
-    if (copy) {
-      const first = await this.#tolerant(() => this.#start(copy, family))
-      if (!first) return false
-      if (family.certain) changes.push({ kind: 'rotated', file, to: this.#name })
-      else changes.push({ kind: 'gap', file: this.#file })
-      changes.push(this.#data(first))
-      return true
-    }
+    if (copy) return this.#moveTo(copy, family, { isWhole: family.certain, isRenamed: false }, changes)
     // The copy of an empty file shows that nothing was lost.
     if (copies.length === 0) changes.push({ kind: 'truncated', file: this.#file })
     this.#modified = own.modified
@@ -329,13 +321,22 @@ export class Tracker {
       changes.push(this.#data(last))
       return true
     }
-    const file = this.#name
-    const wasRenamed = this.#renamed
-    const first = await this.#tolerant(() => this.#start(next, family))
+    const isWhole = family.certain && !family.members[at]!.gap
+    return this.#moveTo(next, family, { isWhole, isRenamed: this.#renamed }, changes)
+  }
+
+  /** Moves on to another file and adds that. False if it can only wait. */
+  async #moveTo(
+    entry: Entry,
+    family: Family,
+    move: { isWhole: boolean; isRenamed: boolean },
+    changes: Change[],
+  ): Promise<boolean> {
+    const from = this.#name
+    const first = await this.#tolerant(() => this.#start(entry, family))
     if (!first) return false
-    // If the order is a guess, something may be missing or repeated.
-    if (!family.certain || family.members[at]!.gap) changes.push({ kind: 'gap', file: this.#file })
-    else if (!wasRenamed) changes.push({ kind: 'rotated', file, to: this.#name })
+    const change = moveChange(this.#file, { ...move, from, to: this.#name })
+    if (change) changes.push(change)
     changes.push(this.#data(first))
     return true
   }

@@ -13,10 +13,14 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type AppOptions, createApp } from '../../../src/app.ts'
+import { stemOf } from '../../../src/log/rotated/names.ts'
+import { encodeCursor, NO_PRINT } from '../../../src/log/text/cursor.ts'
 import { fsStore } from '../../../src/store/fs.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
+import { segmentStore } from '../../../src/store/segments.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { manualClock } from '../../support/manual-clock.ts'
+import { putEnd, putLife } from '../../support/segments.ts'
 
 const line = (i: number, level = 'INFO') =>
   `2026-11-15 02:10:00.${String(i).padStart(3, '0')}\t${level}\tx.go:1\t[A]: line ${i}\n`
@@ -243,6 +247,36 @@ describe('follow', () => {
     const late = await open(appOf(store), 'file=a.log', { ...SSE, 'Last-Event-ID': id! })
     await late.until(({ records }) => records === lines(5, 9))
     expect(late.events[0]!.name).toBe('rotated')
+  })
+
+  it('says nothing of a rotation where it begins at the start of a file with older ones', async () => {
+    store.put('a.log.1', lines(0, 5))
+    text = ''
+    append(lines(5, 7))
+    const id = encodeCursor({ name: 'a.log', id: null, offset: 0, print: NO_PRINT })
+    const client = await open(appOf(store), 'file=a.log&rotated=true', { ...SSE, 'Last-Event-ID': id })
+    await client.until(({ records }) => records === lines(5, 7))
+    expect(client.events.map(({ name }) => name)).toEqual(['', ''])
+  })
+
+  it('tells who comes back, like who stayed, that a shipped log lost bytes between two files', async () => {
+    const home = memoryStore()
+    const logs = segmentStore(home, memoryStore(), { stemOf })
+    const bytes = (text: string) => new TextEncoder().encode(text)
+    await putLife(home.put, bytes(lines(0, 5)), { life: 1 })
+    const options = { follow: { pollMillis: [20, 20] as [number, number] } }
+    const stayed = await open(appOf(logs, options), 'file=a.log&lines=2', SSE)
+    await stayed.until(({ events }) => events.length === 2)
+    const ids = stayed.events.map(({ id }) => id!)
+    await putEnd(home.put, bytes(lines(0, 5)), { life: 1, how: 'lost' })
+    await putLife(home.put, bytes(lines(7, 9)), { life: 2 })
+    await stayed.until(({ records }) => records === lines(3, 5) + lines(7, 9))
+    expect(stayed.events.map(({ name }) => name).filter(Boolean)).toContain('gap')
+    for (const [i, id] of ids.entries()) {
+      const back = await open(appOf(logs, options), 'file=a.log', { ...SSE, 'Last-Event-ID': id })
+      await back.until(({ records }) => records === lines(4 + i, 5) + lines(7, 9))
+      expect(back.events.map(({ name }) => name).filter(Boolean)).toContain('gap')
+    }
   })
 
   it('waits for a slow reader, who loses nothing and holds up nobody', async () => {
