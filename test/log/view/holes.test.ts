@@ -4,7 +4,7 @@ import { stemOf } from '../../../src/log/rotated/names.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { segmentStore } from '../../../src/store/segments.ts'
 import { StoreError } from '../../../src/store/store.ts'
-import { putLife, putSegment } from '../../support/segments.ts'
+import { putEnd, putLife, putSegment } from '../../support/segments.ts'
 
 const encode = (text: string) => new TextEncoder().encode(text)
 const lineOf = (i: number) =>
@@ -34,6 +34,19 @@ function shipped() {
 }
 
 describe('a view of a shipped log', () => {
+  it('tells a client that reads on from the end of a file if bytes were lost there', async () => {
+    const { put, get } = shipped()
+    await putLife(put, encode(lines(0, 10)), { life: 1 })
+    const { text, next, note } = await get('view?file=a.log&lines=5')
+    expect([text, note]).toEqual([lines(5, 10), null])
+    expect((await get(`view?${next}`)).note).toBeNull()
+    await putEnd(put, encode(lines(0, 10)), { life: 1, how: 'lost' })
+    await putLife(put, encode(lines(12, 15)), { life: 2 })
+    const more = await get(`view?${next}`)
+    expect([more.text, more.note]).toEqual([lines(12, 15), 'gap'])
+    expect((await get(`view?${more.next}`)).note).toBeNull()
+  })
+
   it('goes through all lives with rotated=true, forward and back', async () => {
     const { put, get } = shipped()
     await putLife(put, encode(lines(0, 100)), { life: 1, how: 'end' })
