@@ -285,13 +285,18 @@ function mayBeCopy(one: RotatedFile, two: RotatedFile): boolean {
   return apart === 0 || (isActive(two) && apart < COPY_MS)
 }
 
-/** The order by modification time, if the records do not decide: in one direction of the names if that fits. */
+/**
+ * The order by modification time, if the records do not decide: in one direction of the names if that fits. An archive
+ * after a file that is not compressed was probably made late, if it comes first in the other direction.
+ */
 function byChangeAlone(order: RotatedFile[]): Omit<Arranged, 'wanted'> {
   const directions = [order, [...order].sort(byNameReversed)]
   const fitting =
     directions.find((order) => isRising(changesOf(order))) ??
     directions.find((order) => isRising(changesOf(order.filter(hasText))))
-  return fitting ? { order: fitting, certain: true } : { order: [...order].sort(byChange), certain: false }
+  if (!fitting) return { order: [...order].sort(byChange), certain: false }
+  const archivedFirst = isArchivedFirst(fitting) ? undefined : directions.find(isArchivedFirst)
+  return { order: archivedFirst ?? fitting, certain: !archivedFirst }
 }
 
 /** The order by the times of the first records; all of them are needed. */

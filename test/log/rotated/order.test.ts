@@ -177,3 +177,13 @@ it('rising numbers of which only the newer file is compressed keep their order',
   write('a.log', line('14T20:10', 3), '14T20:11')
   expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [1, 2, 3], note: null })
 })
+
+it('without times, an archive that was made late comes first, and the answer says that it is a guess', async () => {
+  archive('a.log.2.gz', 'number 1 \n', '14T20:10')
+  write('a.log.1', 'number 2 \n', '14T20:05')
+  write('a.log', 'number 3 \n', '14T20:11')
+  expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [1, 2, 3], note: 'family-order' })
+  // Archives that keep the time of their file leave nothing to guess.
+  archive('a.log.2.gz', 'number 1 \n', '14T20:00')
+  expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [1, 2, 3], note: null })
+})
