@@ -30,10 +30,10 @@ export class SliceMemory {
     return Math.min(most, SMALLEST)
   }
 
-  /** Counts bytes that are held already, whatever the crowd. */
-  hold(bytes: number): void {
+  /** Counts bytes that are held already, whatever the crowd. False if that is more than all may hold together. */
+  hold(bytes: number): boolean {
     this.release()
-    this.#grow(bytes)
+    return this.#grow(bytes)
   }
 
   /** Returns what the slice holds. Safe to call twice. */

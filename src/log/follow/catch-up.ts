@@ -3,7 +3,9 @@ import { PLAIN } from '../format/detect.ts'
 import { EVERYTHING } from '../joined/reach.ts'
 import { openLog } from '../open.ts'
 import { type Filter, filterOf } from '../search/filter.ts'
-import { findPage } from '../search/page.ts'
+import { type Found, findPage } from '../search/page.ts'
+import type { WalkRange } from '../search/range.ts'
+import { MAX_RECORD } from '../search/records.ts'
 import { EVERY_RECORD } from '../selection.ts'
 import { type Cursor, fingerprint } from '../text/cursor.ts'
 import { checkFormat, formatOf } from '../text/format.ts'
@@ -30,11 +32,18 @@ export interface FollowSource {
   signal: AbortSignal
 }
 
+/** How much of a log a follower reads at once. */
+interface CatchUpRoom {
+  size: number
+  /** Counts the bytes of a record that is longer; false if clients that wait hold too many. */
+  hold(bytes: number): boolean
+}
+
 /** The next page on the way to a place; `arrived` if there is nothing in between, null while it cannot be found. */
 export async function pageTowards(
   goal: Cursor,
   place: Cursor,
-  source: FollowSource & { size: number },
+  source: FollowSource & CatchUpRoom,
 ): Promise<Batch | 'arrived' | null> {
   const cursor = { place, direction: 'after' as const }
   const budget = new Budget({ bytes: 64 * PAGE_BYTES, signal: source.signal, clock: source.context.clock })
@@ -57,21 +66,33 @@ async function bytesUntil({ series, at }: OpenLog, end: number): Promise<Batch> 
 async function recordsUntil(
   { series, at }: OpenLog,
   to: number,
-  { filter, frame, context, size }: FollowSource & { size: number },
+  { filter, frame, context, signal, size, hold }: FollowSource & CatchUpRoom,
   { budget, splitsRecord }: Pick<Cursor, 'splitsRecord'> & { budget: Budget },
 ): Promise<Batch> {
+  const { clock } = context
   if (filter.undecided) {
-    filter.format = await formatOf(series, context.clock)
+    filter.format = await formatOf(series, clock)
     filter.undecided = filter.format === PLAIN
   }
-  const reading = { chunk: PAGE_BYTES, clock: context.clock }
+  const reading = { chunk: PAGE_BYTES, clock }
   const range = { series, lo: at!, hi: to, forward: true, filter, budget, splitsRecord, reading }
-  const page = (size: number) => findPage(range, { fit: { size, lines: null }, countBy: 'lines' })
-  let found = await page(size)
-  // A record is not cut because many others wait.
-  if (found.splitsRecord && size < PAGE_BYTES) found = await page(PAGE_BYTES)
+  const page = await findPage(range, { fit: { size, lines: null }, countBy: 'lines' })
+  const found = page.splitsRecord
+    ? await wholeRecord(page, { ...range, budget: new Budget({ signal, clock }) }, hold)
+    : page
   const end = await series.cursor(found.to, found.splitsRecord)
   return { packet: recordsPacket(await withCursors(series, found), frame, filter, end), end }
+}
+
+/** The record that a page has the beginning of; if there is no room for all of it, more of it. */
+async function wholeRecord(page: Found, range: WalkRange, hold: CatchUpRoom['hold']): Promise<Found> {
+  const lo = page.ends[0]! - page.pieces[0]!.length
+  const splitsRecord = range.splitsRecord === true && lo === range.lo
+  const first = (size: number) =>
+    findPage({ ...range, lo, splitsRecord }, { fit: { size, lines: 1 }, countBy: 'records' })
+  const whole = await first(MAX_RECORD)
+  const { length } = whole.pieces[0]!
+  return length <= PAGE_BYTES || hold(length) ? whole : first(PAGE_BYTES)
 }
 
 /** The page, with an event where the log continues in another file. */

@@ -274,11 +274,15 @@ export class Follower {
   /** The next page on the way to where the channel is; null while that cannot be found. */
   async #towardsChannel(place: Cursor): Promise<Packet | null> {
     const { place: goal, next } = this.#channel
-    const page = await pageTowards(goal, place, { ...this.#request, size: this.#page.take(PAGE_BYTES) })
+    const page = await pageTowards(goal, place, {
+      ...this.#request,
+      size: this.#page.take(PAGE_BYTES),
+      hold: (bytes) => !this.#ended && this.#page.hold(bytes),
+    })
     if (page === null) return null
     if (page !== 'arrived') {
       this.#place = page.end
-      this.#page.hold(packetSize(page.packet))
+      if (!this.#ended) this.#page.hold(packetSize(page.packet))
       return page.packet
     }
     const isLateMissed = this.#channel.lastLate >= this.#number

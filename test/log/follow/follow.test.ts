@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type AppOptions, createApp } from '../../../src/app.ts'
+import { SliceMemory } from '../../../src/limits/slice-memory.ts'
 import { stemOf } from '../../../src/log/rotated/names.ts'
 import { encodeCursor, NO_PRINT } from '../../../src/log/text/cursor.ts'
 import { fsStore } from '../../../src/store/fs.ts'
@@ -190,6 +191,31 @@ describe('follow', () => {
     append(line(9))
     await Promise.all(clients.map((client) => client.until(({ records }) => records.endsWith(line(9)))))
     for (const client of clients) expect(client.records.split(line(9)).length).toBe(2)
+  })
+
+  it('resumes before a record of many MiB, which is whole, unless others hold the memory', async () => {
+    const app = appOf(store)
+    const first = await open(app, 'file=a.log&lines=1', SSE)
+    await first.until(({ events }) => events.length === 1)
+    const { id } = first.events[0]!
+    const long = `${line(6, 'ERROR').trimEnd()} ${'é'.repeat(2_000_000)}\n`
+    append(`${line(5)}${long}${line(7)}`)
+    const resume = (query = '') => open(app, `file=a.log${query}`, { ...SSE, 'Last-Event-ID': id! })
+    const all = await resume()
+    await all.until(({ events }) => events.length >= 3)
+    expect(all.events.map(({ data }) => `${data}\n`)).toEqual([line(5), long, line(7)])
+    const errors = await resume('&level=error')
+    await errors.until(({ events }) => events.length >= 1)
+    expect(errors.records).toBe(long)
+    const others = new SliceMemory()
+    others.hold(14 * 1024 * 1024)
+    const parts = await resume()
+    await parts.until(({ text }) => text.includes('line 7'))
+    others.release()
+    const [start, ...rest] = parts.events.map(({ data }) => data)
+    expect(`${start}\n`).toBe(line(5))
+    expect(rest.length).toBeGreaterThan(5)
+    expect(rest.join('')).toBe(`${long}${line(7)}`.replaceAll('\n', ''))
   })
 
   it('applies filters and JSON to what comes, lines of a record that come late included', async () => {
