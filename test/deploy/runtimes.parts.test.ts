@@ -106,18 +106,17 @@ describe.skipIf(deno.missing)(title('Deno', deno.missing), () => {
   })
 })
 
-// Each command builds first.
+// Each command builds first, which is shown once for each runtime: `--ignore-scripts` leaves it out.
 describe.each(['bun', 'deno', 'worker'] as const)('npm run serve:%s', { timeout: 180_000 }, (runtime) => {
   const missing = part(runtime === 'worker' ? 'wrangler' : runtime).missing
-  const run = (args: string[], more: Record<string, string> = {}) =>
-    spawnSync('npm', ['run', '--silent', `serve:${runtime}`, '--', ...args], {
-      cwd: root,
-      env: { ...env, ...more },
-      encoding: 'utf8',
-    })
+  const command = ['run', '--silent', '--ignore-scripts', `serve:${runtime}`, '--']
+  const npm = (args: string[], more: Record<string, string> = {}) =>
+    spawnSync('npm', args, { cwd: root, env: { ...env, ...more }, encoding: 'utf8' })
+  const run = (args: string[], more?: Record<string, string>) => npm([...command, ...args], more)
 
   it.skipIf(missing)(title('takes the flags of npm start', missing), () => {
-    expect(run(['--version']).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+    const built = npm(['run', '--silent', `serve:${runtime}`, '--', '--version'])
+    expect(built.stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
     expect(run(['--help']).stdout).toContain('--home')
     const wrong = run(['--frobnicate'])
     expect([wrong.status, wrong.stdout]).toEqual([2, ''])
@@ -148,7 +147,7 @@ describe.each(['bun', 'deno', 'worker'] as const)('npm run serve:%s', { timeout:
   })
 
   it.skipIf(missing)(title('warns as npm start does, and ends well when told to', missing), async () => {
-    const args = ['run', '--silent', `serve:${runtime}`, '--', '--home', logs, '--port', '0']
+    const args = [...command, '--home', logs, '--port', '0']
     const more = { NODESTATE_LOGZ: '1', NODESTATE_LOG_LEVEL: 'error' }
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       const running = await start('npm', args, { cwd: root, env: { ...env, ...more }, isReady })

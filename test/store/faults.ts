@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
+import { type Clock, systemClock } from '../../src/limits/clock.ts'
 import { collect } from '../../src/log/text/bytes.ts'
 import { all, bytesOf, codeOf, pattern } from '../../src/store/contract/assert.ts'
 import { type S3Options, s3Store } from '../../src/store/s3.ts'
@@ -18,8 +19,10 @@ export interface FaultyBucket {
 const LARGE = 3 * 1024 * 1024 + 11
 /** So patient that a busy machine is never taken for a silent bucket. */
 const PATIENT = { deadline: 12_000, timeout: 10_000, stall: 10_000, backoff: 10, retries: 3 }
-/** For faults that are silence: short enough not to dominate the run, long enough for a request that is answered. */
-const HASTY = { ...PATIENT, timeout: 2_000, stall: 1_500 }
+/** For a body that stalls: long enough for one that does not. */
+const HASTY = { ...PATIENT, stall: 1_500 }
+/** For bodies that all stall. */
+const HASTIEST = { ...PATIENT, stall: 100 }
 
 const slowDown = { kind: 'answer', status: 503, body: '<Error><Code>SlowDown</Code></Error>' } as const
 const answer = (status: number, body = '', headers: Record<string, string> = {}): Fault => ({
@@ -45,9 +48,30 @@ const WAYS: [string, ByteRange | undefined, (read: StoreRead | null) => Promise<
   ['as a stream', undefined, bytesOf],
   ['into memory', { offset: 0, length: LARGE }, (read) => collect(read!, new Uint8Array(LARGE))],
 ]
-const SILENCE: Fault = { kind: 'delay', ms: 5_000 }
+const SILENCE: Fault = { kind: 'silence' }
 
 const PATHS = ['list', 'view?file=f', 'view?file=f&lines=3']
+
+/** A clock of which short pauses are real, while the time limit of a request passes when it is told to. */
+function silenceClock(): Clock & { pass(): void } {
+  const limits = new Map<() => void, number>()
+  let elapsed = 0
+  return {
+    now: systemClock.now,
+    elapsed: () => elapsed,
+    after(ms, then) {
+      if (ms < 1000) return systemClock.after(ms, then)
+      limits.set(then, elapsed + ms)
+      return () => limits.delete(then)
+    },
+    pass() {
+      const [then, at] = limits.entries().next().value!
+      limits.delete(then)
+      elapsed = at
+      then()
+    },
+  }
+}
 
 /** A client is told by a problem, after the retries of one call. */
 async function expectProblem(logs: Store, proxy: FaultProxy, path: string): Promise<void> {
@@ -68,11 +92,13 @@ export function faultSuite(title: string, setup: () => Promise<FaultyBucket>): v
     let proxy: FaultProxy
     let store: Store
     let hasty: Store
+    let hastiest: Store
     beforeAll(async () => {
       bucket = await setup()
       proxy = await startFaultProxy(bucket.endpoint)
       store = s3Store({ ...bucket.options, ...PATIENT, endpoint: proxy.endpoint })
       hasty = s3Store({ ...bucket.options, ...HASTY, endpoint: proxy.endpoint })
+      hastiest = s3Store({ ...bucket.options, ...HASTIEST, endpoint: proxy.endpoint })
       await bucket.put('f/small', 'small text')
       await bucket.put('f/large', large)
     })
@@ -80,6 +106,7 @@ export function faultSuite(title: string, setup: () => Promise<FaultyBucket>): v
       proxy.each(() => ({ kind: 'pass' }))
       proxy.count = 0
       proxy.cut = 0
+      proxy.onSilence = () => {}
     })
     afterAll(() => proxy?.close())
 
@@ -115,39 +142,31 @@ export function faultSuite(title: string, setup: () => Promise<FaultyBucket>): v
       })
     })
 
-    // At the same time, each with a proxy of its own: they do nothing but wait.
-    describe.concurrent('a silent bucket', () => {
-      const behind = async (act: (hasty: Store, proxy: FaultProxy) => Promise<void>) => {
-        const proxy = await startFaultProxy(bucket.endpoint)
-        try {
-          await act(s3Store({ ...bucket.options, ...HASTY, endpoint: proxy.endpoint }), proxy)
-        } finally {
-          await proxy.close()
-        }
+    describe('a silent bucket', () => {
+      /** A store whose requests time out as soon as the bucket keeps silent. */
+      const waiting = () => {
+        const clock = silenceClock()
+        proxy.onSilence = clock.pass
+        // Four time limits are within the deadline.
+        return s3Store({ ...bucket.options, ...PATIENT, timeout: 2_500, endpoint: proxy.endpoint, clock })
       }
 
-      it.each(operations)('is survived by %s when it passes', (_, run, expected) =>
-        behind(async (hasty, proxy) => {
-          proxy.next(SILENCE, SILENCE, SILENCE)
-          expect(await run(hasty)).toEqual(expected)
-          expect(proxy.count).toBe(4)
-        }),
-      )
+      it.each(operations)('is survived by %s when it passes', async (_, run, expected) => {
+        proxy.next(SILENCE, SILENCE, SILENCE)
+        expect(await run(waiting())).toEqual(expected)
+        expect(proxy.count).toBe(4)
+      })
 
-      it.each(operations)('makes %s fail in time when it stays', (_, run) =>
-        behind(async (hasty, proxy) => {
-          proxy.each(() => SILENCE)
-          expect(await codeOf(run(hasty))).toBe('timeout')
-          expect(proxy.count).toBe(4)
-        }),
-      )
+      it.each(operations)('makes %s fail in time when it stays', async (_, run) => {
+        proxy.each(() => SILENCE)
+        expect(await codeOf(run(waiting()))).toBe('timeout')
+        expect(proxy.count).toBe(4)
+      })
 
-      it.each(PATHS)('is a 503 problem to a client: %s', (path) =>
-        behind(async (hasty, proxy) => {
-          proxy.each(() => SILENCE)
-          await expectProblem(hasty, proxy, path)
-        }),
-      )
+      it.each(PATHS)('is a 503 problem to a client: %s', async (path) => {
+        proxy.each(() => SILENCE)
+        await expectProblem(waiting(), proxy, path)
+      })
     })
 
     it.each(operations)('a 403 makes %s fail at once, with denied', async (_, run) => {
@@ -202,7 +221,7 @@ export function faultSuite(title: string, setup: () => Promise<FaultyBucket>): v
 
     it('a small body that stalls is a timeout', async () => {
       proxy.each(() => ({ kind: 'stall', after: 3 }))
-      expect(await codeOf(hasty.read('f/small'))).toBe('timeout')
+      expect(await codeOf(hastiest.read('f/small'))).toBe('timeout')
     })
 
     describe.each(WAYS)('a large body, read %s', (_how, range, whole) => {
@@ -240,7 +259,7 @@ export function faultSuite(title: string, setup: () => Promise<FaultyBucket>): v
 
       it.each(['truncate', 'stall'] as const)('errors if it breaks (%s) again and again', async (kind) => {
         proxy.each(() => ({ kind, after: 10_000 }))
-        const read = await (kind === 'stall' ? hasty : store).read('f/large', range)
+        const read = await (kind === 'stall' ? hastiest : store).read('f/large', range)
         expect(await codeOf(whole(read))).toBe(kind === 'stall' ? 'timeout' : 'unavailable')
         expect(proxy.count).toBe(4)
       })

@@ -6,6 +6,8 @@ export type Fault =
   | { kind: 'pass' }
   /** Waits before it passes the request on. */
   | { kind: 'delay'; ms: number }
+  /** Never answers. */
+  | { kind: 'silence' }
   /** Cuts the connection without an answer. */
   | { kind: 'drop' }
   /** Passes the request on, and cuts the connection instead of answering. */
@@ -24,6 +26,8 @@ export interface FaultProxy {
   next(...faults: Fault[]): void
   /** What to do with every request, until it is changed. */
   each(decide: (method: string, url: string) => Fault): void
+  /** Called when a request came that is never answered. */
+  onSilence: () => void
   /** How many requests came. */
   count: number
   /** How many of them the client cut. */
@@ -48,6 +52,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
       incoming.socket.destroy()
     }
     if (fault.kind === 'drop') return cut()
+    if (fault.kind === 'silence') return proxy.onSilence()
     if (fault.kind === 'answer') {
       outgoing.writeHead(fault.status, fault.headers)
       outgoing.end(incoming.method === 'HEAD' ? undefined : fault.body)
@@ -95,6 +100,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
       queue = []
       decide = decision
     },
+    onSilence: () => {},
     count: 0,
     cut: 0,
     close: () =>
