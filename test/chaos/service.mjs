@@ -1,6 +1,6 @@
 // The service as a child process, and what can be seen of it from outside.
-import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -65,7 +65,8 @@ export async function serve(flags, { env = {}, wrap = [] } = {}) {
 /** Ends what still runs and removes the folders. */
 export async function cleanUp() {
   for (const child of running) child.kill('SIGKILL')
-  for (const path of folders) rmSync(path, { recursive: true, force: true })
+  // Of 250,000 files, Node's own rmSync takes several times as long.
+  if (folders.size > 0) execFileSync('rm', ['-rf', ...folders])
   folders.clear()
 }
 
