@@ -33,6 +33,8 @@ export const MOST_SHAPES = 8
 export const SHAPE_BYTES = 5136
 /** Where the shapes of lines are stored, after the state of the loop that reads them. */
 const SHAPES = TABLES + TABLE_BYTES + 16
+/** How many numbers that loop writes for each record it finds: start, end of the first line, end, level code. */
+export const FOUND_NUMBERS = 4
 /** How far the loops may read or write beyond the end. */
 const PAD = 64
 /**
@@ -77,7 +79,7 @@ export class Scanner {
     const chunksAt = SHAPES + MOST_SHAPES * SHAPE_BYTES + PAD
     const guestAt = chunksAt + 3 * slot
     this.#packed = guestAt + slot
-    // A line with a hit has two bytes at least, with its line break.
+    // A line with a hit has two bytes at least, with its line break; one with a shape has far more than four.
     this.#pairs = Math.ceil((this.#packed + slot) / 8) * 8
     const pages = Math.ceil((this.#pairs + 4 * (room + PAD)) / WASM_PAGE_BYTES)
     // It never grows: growing would detach the memory from a read in progress.
@@ -92,7 +94,7 @@ export class Scanner {
     this.chunks = [chunk(chunksAt), chunk(chunksAt + slot), chunk(chunksAt + 2 * slot)]
     this.guest = chunk(guestAt)
     this.shapes = this.#memory.subarray(SHAPES, SHAPES + MOST_SHAPES * SHAPE_BYTES)
-    this.#state = new Int32Array(memory.buffer as unknown as ArrayBuffer, SHAPES - 16, 3)
+    this.#state = new Int32Array(memory.buffer as unknown as ArrayBuffer, SHAPES - 16, 4)
   }
 
   /**
@@ -127,7 +129,10 @@ export class Scanner {
     return to - from > this.room ? null : this.#baseOf(bytes, from, to)
   }
 
-  /** The first line of [from, to) that has none of the first `count` shapes or says `least` or more, counted from `base`. */
+  /**
+   * The first line of [from, to) that has none of the first `count` shapes or continues the one before, counted from
+   * `base`. Records that say `least` or more are in `found` then.
+   */
   afterShaped(
     base: number,
     { from, to }: { from: number; to: number },
@@ -136,10 +141,17 @@ export class Scanner {
   ): number {
     const end = SHAPES + count * SHAPE_BYTES
     this.#state[0] = 0
+    this.#state[1] = 0
+    this.#state[3] = this.#pairs
     return this.#loops.shaped(base + from, base + to, SHAPES, end, least, SHAPES - 16) - base
   }
 
-  /** What the line that was found says (`levelCode`); -1 if it has no shape. */
+  /** What `afterShaped` found, each with its FOUND_NUMBERS, counted from the beginning of `found`'s memory. */
+  get found(): Int32Array {
+    return new Int32Array(this.#memory.buffer, this.#pairs, (this.#state[3]! - this.#pairs) >> 2)
+  }
+
+  /** What the last record says that had a shape (`levelCode`); 0 if there was none. */
   get said(): number {
     return this.#state[1]!
   }

@@ -94,7 +94,7 @@ export function compile(
 ): boolean {
   let at = from
   // The end of a wrapped line says whether the next one continues it.
-  const maySkipRest = kept === null && pieces.every(({ as }) => as !== 'escaped')
+  const maySkipRest = kept === null && pieces.every(({ as }) => as !== 'escaped' && as !== 'parted')
   for (const piece of pieces) {
     const { to } = piece
     if (piece.as === 'word' || piece.as === 'severity') {
@@ -112,10 +112,7 @@ export function compile(
       steps.isSaid = true
       steps.step('silent')
     } else if (piece.as === 'numbers') putNumbers(bytes, at, to, steps)
-    else if (piece.as === 'parted') {
-      // A part that continues a record adds no word: it is read by itself.
-      if (kept === null) return false
-    } else {
+    else if (piece.as !== 'parted') {
       // `Nov 00` is no day.
       const as = piece.as === 'date' && hasName(bytes, at, to) ? 'same' : piece.as
       for (let i = at; i < to; i++) {

@@ -1,7 +1,7 @@
 import type { Find, LineFormat } from '../format/format.ts'
 import { lineEnd } from '../format/lines.ts'
-import type { Scanner } from './scanner.ts'
-import { levelCode, levelOfCode, type Shapes } from './shapes.ts'
+import { FOUND_NUMBERS, type Scanner } from './scanner.ts'
+import { levelCode, levelOfCode, NO_LEVEL, type Shapes } from './shapes.ts'
 
 /** Lines that are found by how they are written (`LineFormat.shape`). */
 export interface ShapedLines {
@@ -9,8 +9,11 @@ export interface ShapedLines {
   find: Find
   /** The level of the line that was found; undefined if it has no known shape. */
   readonly level: number | undefined
-  /** Whether the line that follows one with a shape has one, too, and begins a record. */
-  begins(at: number): boolean
+  /** Of a line with a level: where it ends, and where its record does or at least reaches. */
+  readonly headEnd: number
+  readonly end: number
+  /** Whether the record certainly ends there. */
+  readonly isWhole: boolean
 }
 
 /**
@@ -24,28 +27,58 @@ export function shapedLines(
 ): ShapedLines | null {
   const base = shapes.isUseful && (shapes.isFast || shapes.isDense) ? scanner.hold(chunk) : null
   if (base === null) return null
-  const { to } = chunk
+  const { bytes, from, to } = chunk
   const least = levelCode(level)
-  const lines = {
-    level: undefined as number | undefined,
-    find(bytes: Uint8Array, from: number, to: number): number {
-      for (let at = from; ; ) {
-        const next = scanner.afterShaped(base, { from: at, to }, shapes.length, least)
-        const isFound = next < to && scanner.said >= 0
-        lines.level = isFound ? levelOfCode(scanner.said) : undefined
-        if (isFound || next >= to) {
-          shapes.fitted(next - at)
-          return isFound ? next : -1
-        }
-        if (!shapes.isWorth(next - at)) return next
-        const end = lineEnd(bytes, next, to)
-        const pieces = format.shape!(bytes, next, end)
-        if (!pieces || !shapes.learn({ bytes, from: next, to: end, pieces }, null)) return next
-        at = next
-      }
-    },
-    begins: (at: number) =>
-      scanner.afterShaped(base, { from: at, to }, shapes.length, 0) === at && levelOfCode(scanner.said) >= -1,
+  let found: Int32Array = new Int32Array(0)
+  let next = 0
+  /** Where the lines end that were looked at: none of the shapes fits the one that begins there. */
+  let stop = from - 1
+  /** Whether that one, if it begins no record, continues one that is not wanted. */
+  let isPassed = false
+  const lines = { level: undefined as number | undefined, headEnd: 0, end: 0, isWhole: false }
+  const look = (at: number) => {
+    stop = scanner.afterShaped(base, { from: at, to }, shapes.length, least)
+    shapes.fitted(stop - at)
+    found = scanner.found
+    next = 0
+    isPassed = scanner.said > NO_LEVEL && scanner.said < least
   }
-  return lines
+  const learn = (end: number): boolean => {
+    const pieces = shapes.isWorth() ? format.shape!(bytes, stop, end) : null
+    return pieces !== null && shapes.learn({ bytes, from: stop, to: end, pieces }, null)
+  }
+  /** The next line that begins a record. */
+  const afterRest = (end: number): number => {
+    let start = end + 1
+    for (let last = end; start < to; start = last + 1) {
+      shapes.passed()
+      last = lineEnd(bytes, start, to)
+      if (format.starts(bytes, start, last)) break
+    }
+    return start
+  }
+  const take = () => {
+    const after = found[next + 1]! - base
+    lines.level = levelOfCode(found[next + 3]!)
+    lines.headEnd = bytes[after - 1] === LF ? after - 1 : after
+    lines.end = found[next + 2]! - base
+    lines.isWhole = next + FOUND_NUMBERS < found.length || stop >= to || lines.end < stop
+    next += FOUND_NUMBERS
+    return found[next - FOUND_NUMBERS]! - base
+  }
+  const find = (_: Uint8Array, from: number): number => {
+    if (next >= found.length && from > stop) look(from)
+    for (;;) {
+      if (next < found.length) return take()
+      lines.level = undefined
+      if (stop >= to) return -1
+      const end = lineEnd(bytes, stop, to)
+      if (isPassed && !format.starts(bytes, stop, end)) look(afterRest(end))
+      else if (learn(end)) look(stop)
+      else return stop
+    }
+  }
+  return Object.assign(lines, { find })
 }
+
+const LF = 10

@@ -2,7 +2,7 @@ import type { Piece } from '../format/shape.ts'
 import { MOST_SHAPES, type Scanner, SHAPE_BYTES } from './scanner.ts'
 import { compile, isDigit, isTens, NO_LEVEL, type ShapedLine, STEP, Steps, WORDS } from './shape-steps.ts'
 
-export { levelCode, levelOfCode } from './shape-steps.ts'
+export { levelCode, levelOfCode, NO_LEVEL } from './shape-steps.ts'
 
 /** Where things are in the memory of a shape; see shapes.wat. */
 const COUNTS = 3216
@@ -62,8 +62,9 @@ export class Shapes {
   #next = 0
   /** Bytes that fitted and have not been spent on learning, as if so many had fitted at first. */
   #credit = AT_FIRST * ENOUGH
-  /** Lines that did not fit, and bytes that did. */
+  /** Lines that did not fit, those that were only passed over, which takes a quarter as long, and bytes that did. */
   #unshaped = 0
+  #passed = 0
   #shaped = 0
 
   /** Those of a scanner before are forgotten. */
@@ -84,7 +85,7 @@ export class Shapes {
   }
 
   /** Whether the shape of a line that has none is worth learning: `fitted` bytes before it had one. */
-  isWorth(fitted: number): boolean {
+  isWorth(fitted = 0): boolean {
     this.#unshaped++
     this.fitted(fitted)
     const isWorth = this.#credit >= ENOUGH || this.#unshaped % SELDOM === 0
@@ -98,7 +99,13 @@ export class Shapes {
     this.#shaped += bytes
     if (this.#shaped < RECENT_BYTES) return
     this.#shaped /= 2
+    this.#passed /= 2
     this.#unshaped = this.#unshaped >> 1
+  }
+
+  /** Counts lines that continue a record and were passed over. */
+  passed(): void {
+    this.#passed++
   }
 
   /** Whether lines of all shapes so far are read faster than marks of a level are found. */
@@ -114,7 +121,8 @@ export class Shapes {
 
   /** Whether most lines fit. */
   get isUseful(): boolean {
-    return this.#unshaped < SOME || this.#shaped > this.#unshaped * FEW
+    const lines = this.#unshaped + this.#passed / 4
+    return lines < SOME || this.#shaped > lines * FEW
   }
 
   /**
@@ -127,8 +135,6 @@ export class Shapes {
     span: { timeOf: (bytes: Uint8Array, to: number) => number; isSpan: IsSpan } | null,
     flush: Flush = () => {},
   ): boolean {
-    // A search by level looks at the parts of a line itself: to refuse them here is faster than to compile them.
-    if (!span && line.pieces.at(-1)!.as === 'parted') return false
     const key = keyOf(line)
     let at = this.#shapes.findIndex((shape) => shape.key === key)
     const isMore = span && line.pieces.some((piece) => piece.as === 'severity' && !piece.isRecord)

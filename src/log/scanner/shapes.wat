@@ -23,7 +23,7 @@
 
   ;; Where the line that fits a shape goes on behind it.
   (global $rest (mut i32) (i32.const 0))
-  ;; What is searched for.
+  ;; A line that says less needs no further look.
   (global $least (mut i32) (i32.const 0))
 
   ;; Whether the next line continues it.
@@ -316,18 +316,20 @@
     (i32.const -1))
 
   ;; Counts the lines of [from, to) by what their shape's word says, and stops at the first one that fits none of the
-  ;; shapes, says `least` or more or continues the one before: gives where that line starts. `state` gets the shape of the
-  ;; last record before it and its second, and what the line says itself (-1 if it has no shape).
+  ;; shapes or continues the one before: gives where that line starts. A record that says `least` or more is not counted:
+  ;; where it starts, where its first line ends, where it ends and what it says go to where `state` says. `state` gets the
+  ;; shape of the last record that was counted and its second, what the last record says, and where the next one goes.
   (func (export "shaped")
     (param $from i32) (param $to i32) (param $shapes i32) (param $shapesEnd i32) (param $least i32) (param $state i32)
     (result i32)
-    (local $shape i32) (local $said i32) (local $count i32)
-    (global.set $least (local.get $least))
+    (local $shape i32) (local $said i32) (local $count i32) (local $out i32) (local $wanted i32)
+    (local.set $out (i32.load offset=12 (local.get $state)))
     (block $done
       (loop $line
         (br_if $done (i32.ge_s (local.get $from) (local.get $to)))
+        ;; Only a line that fits as a whole ends a record that was found.
+        (global.set $least (select (i32.const 0) (local.get $least) (local.get $wanted)))
         (local.set $shape (local.get $shapes))
-        (local.set $said (i32.const -1))
         (block $fits
           (loop $next
             (br_if $done (i32.ge_s (local.get $shape) (local.get $shapesEnd)))
@@ -335,17 +337,34 @@
             (br_if $fits (i32.ge_s (local.get $said) (i32.const 0)))
             (local.set $shape (i32.add (local.get $shape) (i32.const 5136)))
             (br $next)))
-        (br_if $done (i32.ge_s (local.get $said) (local.get $least)))
-        (local.set $count
-          (i32.add
-            (i32.add (local.get $shape) (i32.const 3216))
-            (i32.add (i32.shl (global.get $second) (i32.const 5)) (i32.shl (local.get $said) (i32.const 2)))))
-        (i32.store (local.get $count) (i32.add (i32.load (local.get $count)) (i32.const 1)))
         (if (local.get $said)
           (then
-            (i32.store (local.get $state) (local.get $shape))
-            (i32.store offset=8 (local.get $state) (global.get $second))))
-        (local.set $from (call $longLineEnd (global.get $rest) (local.get $to)))
+            (i32.store offset=4 (local.get $state) (local.get $said))
+            (if (local.get $wanted)
+              (then
+                (i32.store offset=8 (local.get $wanted) (local.get $from))
+                (local.set $wanted (i32.const 0))))))
+        (if (i32.ge_s (local.get $said) (local.get $least))
+          (then
+            (local.set $wanted (local.get $out))
+            (local.set $out (i32.add (local.get $out) (i32.const 16)))
+            (i32.store (local.get $wanted) (local.get $from))
+            (i32.store offset=12 (local.get $wanted) (local.get $said))
+            (local.set $from (call $longLineEnd (global.get $rest) (local.get $to)))
+            (i32.store offset=4 (local.get $wanted) (local.get $from)))
+          (else
+            (local.set $count
+              (i32.add
+                (i32.add (local.get $shape) (i32.const 3216))
+                (i32.add (i32.shl (global.get $second) (i32.const 5)) (i32.shl (local.get $said) (i32.const 2)))))
+            (i32.store (local.get $count) (i32.add (i32.load (local.get $count)) (i32.const 1)))
+            (if (local.get $said)
+              (then
+                (i32.store (local.get $state) (local.get $shape))
+                (i32.store offset=8 (local.get $state) (global.get $second))))
+            (local.set $from (call $longLineEnd (global.get $rest) (local.get $to)))))
         (br_if $line (i32.eqz (global.get $isOpen)))))
-    (i32.store offset=4 (local.get $state) (local.get $said))
+    (if (local.get $wanted)
+      (then (i32.store offset=8 (local.get $wanted) (local.get $from))))
+    (i32.store offset=12 (local.get $state) (local.get $out))
     (local.get $from))

@@ -242,13 +242,13 @@ export function eachWanted(
       found++
       level = shaped?.level
       at = level === undefined ? startOf(format, { bytes, from: at, to }, hit) : hit
-      record.headEnd = lineEnd(bytes, at, to)
+      record.headEnd = level === undefined ? lineEnd(bytes, at, to) : shaped!.headEnd
     }
     // Each line is examined once: where it ends, and whether it starts the next record.
-    let end = record.headEnd + 1
+    let end = level === undefined ? record.headEnd + 1 : shaped!.end
     let nextHeadEnd = to
     for (; end < to; end = nextHeadEnd + 1) {
-      if (level !== undefined && end === record.headEnd + 1 && shaped!.begins(end)) break
+      if (level !== undefined && shaped!.isWhole) break
       nextHeadEnd = lineEnd(bytes, end, to)
       if (format.starts(bytes, end, nextHeadEnd)) break
     }

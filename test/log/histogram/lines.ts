@@ -68,6 +68,11 @@ export const SAMPLES: Record<string, { lines: string[]; isShaped: boolean }> = {
       '10.0.10.8 - bob [14/Nov/2026:02:10:03 +0000] "GET /items/8?q=\\"x\\" HTTP/1.1" 503 17 "-" "Mozilla/5.0"',
     ],
     'a log that CRI wrapped': LOG4J.map((line) => `2026-11-14T02:10:03.123456789Z stdout F ${line}`),
+    'lines in parts that CRI wrapped': LOG4J.flatMap((line) => [
+      `2026-11-14T02:10:03.123456789Z stdout P ${line}`,
+      '2026-11-14T02:10:03.123456789Z stdout F ERROR and the rest',
+      `2026-11-14T02:10:03.123456789Z stdout F ${line}`,
+    ]),
     'a log that Docker wrapped': LOG4J.map(
       (line) => `{"log":"${line}\\n","stream":"stdout","time":"2026-11-14T02:10:03.123456789Z"}`,
     ),
