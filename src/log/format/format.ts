@@ -60,6 +60,11 @@ export interface LineFormat {
   wrap?(marks: readonly RegExp[]): RegExp[] | null
   /** Whether the text inside a line that wraps it is in the file as it is, and holds what `find` looks for. */
   holds?(bytes: Uint8Array, from: number, to: number, find: Find): boolean
+  /**
+   * Whether a text may begin in the line bytes[from, end) and go on in the next one, where lines hold parts of others as
+   * they are. `to` is where the lines end that are at hand; `areNext` says whether two bytes follow each other in the text.
+   */
+  crosses?(bytes: Uint8Array, line: { from: number; end: number; to: number }, areNext: AreNext): boolean
   /** The format of the wrapped lines, if lines wrap others. */
   readonly inner?: LineFormat
   /**
@@ -118,6 +123,9 @@ export type InnerReader = (
 
 /** Finds the timestamp of a line; null if it has none. The next one overwrites it. */
 export type StampReader = (bytes: Uint8Array, from: number, to: number, zone: Zone) => Stamp | null
+
+/** Whether one byte follows another in a text. */
+export type AreNext = (byte: number, next: number) => boolean
 
 /** The next place in bytes[from, to) of what is looked for, or -1. */
 export type Find = (bytes: Uint8Array, from: number, to: number) => number

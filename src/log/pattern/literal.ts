@@ -12,6 +12,13 @@ export function needleMark({ low, fold }: Needle): RegExp {
 
 const MARKED = 16
 
+/** Whether one byte follows another in a needle. */
+export function isPair({ low, fold }: Needle, byte: number, next: number): boolean {
+  for (let i = 1; i < low.length; i++)
+    if ((byte | fold[i - 1]!) === low[i - 1] && (next | fold[i]!) === low[i]) return true
+  return false
+}
+
 export interface Finder {
   /** The next place of the text at or after `from` that ends at or before `to`, or -1. */
   (bytes: Uint8Array, from: number, to: number): number

@@ -2,7 +2,7 @@ import { BoundedMap } from '../../limits/bounded-map.ts'
 import { LEVELS, type LineFormat } from '../format/detect.ts'
 import type { Find } from '../format/format.ts'
 import { endOf, lineEnd, startOf } from '../format/lines.ts'
-import { needleMark } from '../pattern/literal.ts'
+import { isPair, needleMark } from '../pattern/literal.ts'
 import type { Matcher } from '../pattern/pattern.ts'
 import { Marks } from '../scanner/marks.ts'
 import type { Scanner } from '../scanner/scanner.ts'
@@ -154,7 +154,7 @@ function finderOf(chunk: Chunk, filter: Filter, scanner: Scanner | null): LineFi
   if (shaped) return { find: shaped.find, shaped, shapes }
   const marks = scanner && marksOf(filter)
   const places = marks && scanner.marked(marks, chunk)
-  if (places) return { find: nextMarked(marks, places, chunk.to), shapes }
+  if (places) return { find: nextMarked(marks, places, chunk.to, lineTest(filter)), shapes }
   const { without } = matcher ?? {}
   const unwanted = without && scanner?.linesWith(without[0]!.needle, undefined, chunk)
   if (!unwanted) return { find: direct?.find?.bind(direct) }
@@ -192,10 +192,31 @@ function textMarks({ format, selection: { matcher } }: Filter): readonly RegExp[
 }
 
 /**
+ * Whether a record with a marked line may hold the wanted text, by that line and its border with the next one; undefined if
+ * the line alone does not say.
+ */
+function lineTest({ format, selection: { matcher } }: Filter): LineTest | undefined {
+  const { needle, find } = matcher ?? {}
+  if (!format.crosses || !needle || !find) return undefined
+  const areNext = (byte: number, next: number) => isPair(needle, byte, next)
+  const { length } = needle.low
+  return (bytes, at, to) => {
+    // Its first bytes are a mark, and the last of these is here.
+    if (find(bytes, Math.max(0, at - length), Math.min(to, at + length)) >= 0) return true
+    const from = bytes.lastIndexOf(LF, at) + 1
+    return format.crosses!(bytes, { from, end: lineEnd(bytes, at, to), to }, areNext)
+  }
+}
+
+type LineTest = (bytes: Uint8Array, at: number, to: number) => boolean
+
+const LF = 10
+
+/**
  * Finds the next marked line. The first and the last one count as marked: a mark may begin before the chunk, such as a
  * line break, and end behind it.
  */
-function nextMarked(marks: Marks, places: Int32Array, to: number): NonNullable<Matcher['find']> {
+function nextMarked(marks: Marks, places: Int32Array, to: number, mayHold?: LineTest): Find {
   let i = 0
   let isFirst = true
   return (bytes, from) => {
@@ -205,7 +226,7 @@ function nextMarked(marks: Marks, places: Int32Array, to: number): NonNullable<M
     }
     for (; i < places.length; i++) {
       const last = marks.lastByte(bytes, places[i]!, to)
-      if (last >= from) return last
+      if (last >= from && (mayHold?.(bytes, last, to) ?? true)) return last
     }
     return to - 1
   }

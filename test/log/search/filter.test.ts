@@ -146,6 +146,24 @@ const WRAPPED: [name: string, wrap: (text: string, more: number) => string][] = 
   ],
 ]
 
+test('a text is found in lines of CRI wherever their parts are cut', () => {
+  const stamp = '2026-11-15T02:10:00.123456789Z stdout'
+  const line = '2026-11-15 02:10:00,123 INFO [main] a.b.C - a Needle b'
+  const others =
+    `${stamp} P ${line.slice(0, 44)}\n${stamp} F nothing\n${stamp} F ${line.slice(0, 44)}\n`.repeat(2)
+  const format = detectFormat(encoder.encode(others.repeat(9)))
+  for (let first = 20; first <= line.length; first++)
+    for (let second = first; second <= line.length; second++) {
+      const parts = [line.slice(0, first), line.slice(first, second), line.slice(second)]
+      const record = parts.map((part, i) => `${stamp} ${i < 2 ? 'P' : 'F'} ${part}\n`).join('')
+      const selection = selectionOf({ matcher: textMatcher('needle') })
+      const filter: Filter = { format, zone: UTC, selection, since: null, until: null }
+      const [plain, fast] = bothWays(filter, encoder.encode(others + record + others))
+      expect(fast).toEqual([others.length, others.length + record.length])
+      expect(plain).toEqual(fast)
+    }
+})
+
 test.each(WRAPPED)(
   'property: texts inside lines of %s are the same, whether or not a scanner finds them',
   (_, wrap) => {

@@ -38,6 +38,7 @@ export const cri: Wrapper = {
     const { as, to: end } = inner.at(-1)!
     return end < to && ENDS.has(as) ? [...pieces, { as: 'parted', to }] : null
   },
+  isVerbatim: true,
   // A line in parts may hold a text in no part of it. Four bytes that other lines do not have: the scanner stops there.
   marks: (inner) => [
     ...inner.map(({ source, flags }) => new RegExp(source.replace(/^\\n/, '[FP] '), flags)),

@@ -1,6 +1,6 @@
 import { lineEnd } from '../../../bytes.ts'
 import { UTC, type Zone } from '../../time.ts'
-import { decode, type InnerReader, type LineFormat, PLAIN } from '../format.ts'
+import { type AreNext, decode, type InnerReader, type LineFormat, PLAIN } from '../format.ts'
 import type { Piece } from '../shape.ts'
 
 /** A line that wraps one of another format. One object is reused: a scan would create millions. */
@@ -27,6 +27,8 @@ export interface Wrapper {
   time(bytes: Uint8Array, from: number, to: number, zone: Zone): number
   /** The pieces of the last line that `read` found, around those of the line inside it; null if they are not known. */
   shape?(line: Wrapped, inner: Piece[], bytes: Uint8Array): Piece[] | null
+  /** Whether the lines inside it are in the file as they are. */
+  readonly isVerbatim?: true
   /** What is in the file where lines inside it hold one of some marks; null if that is not known. */
   marks(inner: readonly RegExp[]): RegExp[] | null
 }
@@ -93,6 +95,10 @@ export function wrappedLines(wrapper: Wrapper, inner: LineFormat): LineFormat {
       const line = wrapper.read(bytes, from, to)
       return line !== null && line.bytes === bytes && find(bytes, line.from, line.to) >= 0
     },
+    ...(wrapper.isVerbatim && {
+      crosses: (bytes: Uint8Array, line: { from: number; end: number; to: number }, areNext: AreNext) =>
+        mayCross(wrapper, bytes, line, areNext),
+    }),
     unwrap: (bytes, from, to) => unwrap(wrapper, bytes, from, to),
     // The time of lines that have none is the wrapper's.
     ...(inner.plan && inner.timed && { plan: { by: 'wrapper' as const, inner: inner.plan, lineAt } }),
@@ -114,6 +120,22 @@ function continues(wrapper: Wrapper, bytes: Uint8Array, from: number): boolean {
   if (from < 2 || bytes[from - 1] !== LF) return false
   const before = bytes.lastIndexOf(LF, from - 2) + 1
   return wrapper.isPartial(bytes, before, from - 1)
+}
+
+/** Whether a text may cross the border between a line that the next one continues and that one. */
+function mayCross(
+  wrapper: Wrapper,
+  bytes: Uint8Array,
+  { from, end, to }: { from: number; end: number; to: number },
+  areNext: AreNext,
+): boolean {
+  const line = wrapper.read(bytes, from, end)
+  if (!line?.partial) return false
+  const isEmpty = line.from >= line.to
+  const nextEnd = lineEnd(bytes, end + 1, to)
+  const first = wrapper.read(bytes, end + 1, nextEnd)?.from ?? end + 1
+  // A part without text, or one whose next is not at hand: only the whole line can tell.
+  return isEmpty || first >= nextEnd || areNext(bytes[end - 1]!, bytes[first]!)
 }
 
 /** The inner text of whole lines. Lines that are not wrapped stay as they are. */
