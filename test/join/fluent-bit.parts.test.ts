@@ -79,8 +79,8 @@ describe.skipIf(missing)(`a bucket of Fluent Bit${missing ? ` (${missing})` : ''
         .filter(Boolean)
         .map((line) => (line.startsWith('{"type"') ? null : (JSON.parse(line).log as string)))
     }
-    // Three times: what is there is a beginning of what was written, and in the end it is all of it.
-    for (let round = 1; round <= 3; round++) {
+    // Twice: objects that come later are added to those that are known.
+    for (let round = 1; round <= 2; round++) {
       write(200)
       await expect
         .poll(async () => (await shipped()).length, { timeout: 60_000, interval: 1000, message: said })

@@ -11,7 +11,7 @@ import { type Fault, startFaultProxy } from '../support/fault-proxy.ts'
 import { type Flare, startMiniflare } from '../support/miniflare.ts'
 import { lacking, part } from '../support/parts.ts'
 import { fractions } from '../support/random.mjs'
-import { ChaoticLog, chaos, type Naming, startLoad, verifyShipped } from './chaos.ts'
+import { ChaoticLog, chaos, verifyShipped } from './chaos.ts'
 import { livesOf, objectsIn, objectsOf } from './home.ts'
 
 interface Place {
@@ -33,6 +33,28 @@ const credentials = ({ endpoint, accessKeyId, secretAccessKey, region }: Place) 
 const FLEET = 'chaos'
 const WORKER = { main: 'dist/entry/cloudflare.js' }
 
+interface Kind {
+  name: string
+  seed: number
+  shippers: number
+  faulty?: boolean
+  clock?: boolean
+  /** Where it is tried. */
+  on: ('directory' | 'miniflare' | 'radosgw')[]
+}
+
+/**
+ * A few runs that show what only real processes, files and stores can. The worlds kill shippers at any await, with every
+ * way of rotating and naming and every fault of a bucket: see test/world.
+ */
+const KINDS: Kind[] = [
+  { name: 'one shipper', seed: 1, shippers: 1, on: ['directory', 'miniflare'] },
+  { name: 'two shippers', seed: 2, shippers: 2, on: ['directory', 'radosgw'] },
+  { name: 'one shipper behind a proxy that fails', seed: 3, shippers: 1, faulty: true, on: ['radosgw'] },
+  { name: 'one shipper whose clock is a year behind', seed: 4, shippers: 1, clock: true, on: ['miniflare'] },
+]
+const kindsOn = (place: Kind['on'][number]) => KINDS.filter(({ on }) => on.includes(place))
+
 const needs = (['miniflare', 'node', 'workerd'] as const).map((name) => part(name).missing).find(Boolean)
 describe.skipIf(needs)(`on Miniflare${needs ? ` (${needs})` : ''}`, () => {
   let flare: Flare
@@ -40,11 +62,15 @@ describe.skipIf(needs)(`on Miniflare${needs ? ` (${needs})` : ''}`, () => {
     flare = await startMiniflare({ ...WORKER, bindings: { NODESTATE_FLEET: FLEET, NODESTATE_INSECURE: '1' } })
   })
   afterAll(() => flare?.stop())
-  suite(() => ({ ...flare, endpoint: flare.s3, region: 'us-east-1', worker: flare.url }))
+  suite(kindsOn('miniflare'), () => ({
+    ...flare,
+    endpoint: flare.s3,
+    region: 'us-east-1',
+    worker: flare.url,
+  }))
 })
 
 const ceph = process.env.NODESTATE_TEST_RADOSGW?.replace(/^.*AWS_ENDPOINT_URL=(\S+).*$/s, '$1')
-/** Kills of each kind in each place. The worlds kill a shipper at any await; these show what only a real one can. */
 const KILLS = 5
 const noCeph = ceph
   ? needs
@@ -64,47 +90,19 @@ describe.skipIf(noCeph)(`on Ceph's radosgw${noCeph ? ` (${noCeph})` : ''}`, () =
     flare = await startMiniflare({ ...WORKER, bindings: { ...bindings, ...credentials(place) } })
   })
   afterAll(() => flare?.stop())
-  suite(() => ({ ...place, worker: flare.url }))
-})
-
-interface Kind {
-  name: string
-  seed: number
-  shippers: number
-  faulty?: boolean
-  clock?: boolean
-  naming?: Naming
-}
-
-const KINDS: Kind[] = [
-  { name: 'one shipper', seed: 1, shippers: 1 },
-  { name: 'two shippers', seed: 2, shippers: 2 },
-  { name: 'one shipper behind a proxy that fails', seed: 3, shippers: 1, faulty: true },
-  { name: 'one shipper whose clock is a year behind', seed: 4, shippers: 1, clock: true },
-  { name: 'one shipper of files whose numbers rise', seed: 5, shippers: 1, naming: 'rising' },
-  { name: 'one shipper of files with dates', seed: 6, shippers: 1, naming: 'dates' },
-]
-
-// Two busy processes beside the others: what is decided by who comes first is decided in every way.
-let stopLoad: (() => void)[] = []
-beforeAll(() => {
-  stopLoad = [startLoad(), startLoad()]
-})
-afterAll(() => {
-  for (const stop of stopLoad) stop()
+  suite(kindsOn('radosgw'), () => ({ ...place, worker: flare.url }))
 })
 
 describe('in a directory', () => {
-  for (const kind of KINDS.filter(({ faulty }) => !faulty)) {
-    const why = kind.clock && noFaketime
-    it.skipIf(why)(titleOf(kind, why), { timeout: 400_000 }, async () => {
+  for (const kind of kindsOn('directory')) {
+    it(titleOf(kind), { timeout: 400_000 }, async () => {
       const root = mkdtempSync(join(tmpdir(), 'nodestate-chaos-'))
       const logs = join(root, 'logs')
       const home = join(root, 'home')
       mkdirSync(logs)
       try {
-        const log = new ChaoticLog(logs, kind.seed + 100, kind.naming)
-        const command = { logs, target: home, env: {}, clock: kind.clock ?? false }
+        const log = new ChaoticLog(logs, kind.seed + 100)
+        const command = { logs, target: home, env: {} }
         await chaos(log, command, { kills: KILLS, shippers: kind.shippers })
         expectEveryFile(log, objectsIn(home), logs)
         expect(await verifyShipped(command)).toBe(0)
@@ -115,7 +113,7 @@ describe('in a directory', () => {
   }
 })
 
-function titleOf({ name }: Kind, why: string | false | null | undefined): string {
+function titleOf({ name }: Kind, why: string | false | null = null): string {
   return `${name}, killed again and again, loses and doubles nothing${why ? ` (${why})` : ''}`
 }
 
@@ -130,8 +128,8 @@ function expectEveryFile(log: ChaoticLog, objects: ReadonlyMap<string, Uint8Arra
   expect(shipped.length, story).toBe(log.files.length)
 }
 
-function suite(place: () => Place & { worker: string }): void {
-  for (const kind of KINDS) {
+function suite(kinds: Kind[], place: () => Place & { worker: string }): void {
+  for (const kind of kinds) {
     const { seed, shippers, faulty = false, clock = false } = kind
     const why = clock && noFaketime
     it.skipIf(why)(titleOf(kind, why), { timeout: 400_000 }, async () => {
@@ -143,7 +141,7 @@ function suite(place: () => Place & { worker: string }): void {
       const random = fractions(seed)
       if (faulty) proxy.each((method) => faultOf(method, random()))
       try {
-        const log = new ChaoticLog(logs, seed, kind.naming)
+        const log = new ChaoticLog(logs, seed)
         const env = credentials({ ...bucket, endpoint: proxy.endpoint })
         const target = `s3://${bucket.bucket}/${FLEET}/db-${seed}`
         await chaos(log, { logs, target, env, clock }, { kills: KILLS, shippers })

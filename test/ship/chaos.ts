@@ -24,23 +24,17 @@ const BANNER = Array.from(
   (_, i) => `2026-11-14 02:00:00.000\tINFO\tmain.go:${i}\t[Broker] [Start]: option ${i} is its default\n`,
 ).join('')
 
-/** How rotated files are named: logrotate's numbers, Log4j's, or logrotate's `dateformat -%s`. */
-export type Naming = 'falling' | 'rising' | 'dates'
-
 /** A log that is written and rotated in every way, the text of each file remembered. */
 export class ChaoticLog {
   readonly #directory: string
   readonly #random: () => number
-  readonly #naming: Naming
   readonly #files: string[] = ['']
   #line = 0
-  #rotations = 0
   /** A writer that has not noticed a rotation yet. */
   #late: { fd: number; file: number } | null = null
 
-  constructor(directory: string, seed: number, naming: Naming = 'falling') {
+  constructor(directory: string, seed: number) {
     this.#directory = directory
-    this.#naming = naming
     this.#random = fractions(seed)
   }
 
@@ -80,10 +74,8 @@ export class ChaoticLog {
   }
 
   #lineOf(text: string): string {
-    // Where names do not tell, the times do; otherwise all are equal.
-    const time = Date.UTC(2026, 10, 14, 2, 10) + (this.#naming === 'rising' ? this.#line : 0)
-    const stamp = new Date(time).toISOString().slice(0, 23).replace('T', ' ')
-    return `${stamp}\tINFO\ta.go:1\t[A] [B]: line ${this.#line++} ${text}\n`
+    // All have the same time: only names tell their order.
+    return `2026-11-14 02:10:00.000\tINFO\ta.go:1\t[A] [B]: line ${this.#line++} ${text}\n`
   }
 
   #writeLate(): void {
@@ -120,7 +112,7 @@ export class ChaoticLog {
 
   /** As gzip does it: the archive grows beside the file, which goes when it is whole. */
   async #compress(): Promise<void> {
-    const plain = readdirSync(this.#directory).filter((name) => /^broker\.log[.-]\d+$/.test(name))
+    const plain = readdirSync(this.#directory).filter((name) => /^broker\.log\.\d+$/.test(name))
     const name = plain[this.chance(plain.length)]
     if (!name) return
     this.#writeLate()
@@ -138,9 +130,6 @@ export class ChaoticLog {
   /** A free name for a rotated file, for which others may make room; null when there is nothing to rotate. */
   #shift(): string | null {
     if (this.#files.at(-1) === '') return null
-    this.#rotations++
-    if (this.#naming === 'dates') return `broker.log-${1_794_391_200 + this.#rotations * 60}`
-    if (this.#naming === 'rising') return `broker.log.${this.#rotations}`
     const numbers = readdirSync(this.#directory)
       .map((name) => /^broker\.log\.(\d+)(\.gz)?$/.exec(name))
       .filter((found) => found !== null)
@@ -153,12 +142,6 @@ export class ChaoticLog {
   #at(name: string): string {
     return join(this.#directory, name)
   }
-}
-
-/** Keeps a core busy until it is stopped. */
-export function startLoad(): () => void {
-  const child = spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' })
-  return () => void child.kill('SIGKILL')
 }
 
 function pause(ms: number): Promise<void> {

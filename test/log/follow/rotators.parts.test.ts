@@ -25,10 +25,13 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true }))
 const path = (name: string) => join(folder, name)
 
-/** Writes by name, as a program that opens its log again after a rotation, and rotates by a command. */
-async function byName(lines: Lines, rotate: (n: number) => void): Promise<void> {
+/** Names with seconds need more than one between two rotations. */
+const OVER_A_SECOND = 1100
+
+/** Writes by name, as a program that opens its log again after a rotation, and rotates by a command after `ms`. */
+async function byName(lines: Lines, rotate: (n: number) => void, ms = 400): Promise<void> {
   for (let n = 0; n <= ROTATIONS; n++) {
-    const until = Date.now() + 1100
+    const until = Date.now() + ms
     while (Date.now() < until) {
       for (let i = 0; i < 5; i++) appendFileSync(path('app.log'), lines.next())
       await lines.pace()
@@ -82,7 +85,7 @@ describe.skipIf(logrotate.missing)(`logrotate ${logrotate.missing ?? ''}`, { ret
       expectAll(
         await watched(
           () => 'app.log',
-          (lines) => byName(lines, rotate),
+          (lines) => byName(lines, rotate, rules.includes('%s') ? OVER_A_SECOND : undefined),
         ),
       )
       expect(readdirSync(folder).length).toBeGreaterThan(ROTATIONS)
