@@ -175,19 +175,30 @@ describe('an answer that its client does not read', () => {
     const ready = new Promise<void>((resolve) => {
       finish = resolve
     })
-    const { url } = await start(
+    let begin = () => {}
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve
+    })
+    const { url, port } = await start(
       {
-        fetch: async () => {
+        fetch: async (request: Request) => {
+          if (!request.url.endsWith('/late')) return new Response(new Uint8Array(30_000_000))
+          begin()
           await ready
           return new Response('late')
         },
       },
       { stallSeconds: 1, onCut: (reason) => cuts.push(reason) },
     )
-    const answer = fetch(url)
-    // Two and a half times as long as a client may stall.
-    setTimeout(finish, 2500)
+    const answer = fetch(`${url}/late`)
+    await begun
+    // Meanwhile, two clients stall one after the other: it waits twice as long as they may.
+    for (const cut of [1, 2]) {
+      await stall(port, '/')
+      await expect.poll(() => cuts.length).toBe(cut)
+    }
+    finish()
     expect(await (await answer).text()).toBe('late')
-    expect(cuts).toEqual([])
+    expect(cuts).toHaveLength(2)
   })
 })
