@@ -7,14 +7,14 @@ import { type Found, findPage } from '../search/page.ts'
 import type { WalkRange } from '../search/range.ts'
 import { MAX_RECORD } from '../search/records.ts'
 import { EVERY_RECORD } from '../selection.ts'
-import { type Cursor, fingerprint } from '../text/cursor.ts'
+import { type Cursor, fingerprint, isStartPlace, NO_PRINT } from '../text/cursor.ts'
 import { checkFormat, formatOf } from '../text/format.ts'
-import type { OpenLog } from '../text/open.ts'
+import { gone, type OpenLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import { holds, type Text } from '../text/text.ts'
 import { budgetOf, type ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
-import { inSession } from '../view/session.ts'
+import { inSession, Session } from '../view/session.ts'
 import { moveChange } from './change.ts'
 import type { Batch } from './channel.ts'
 import { changePacket, type Frame, joinPackets, packetOf, recordsPacket, type SentPart } from './frame.ts'
@@ -45,17 +45,38 @@ export async function pageTowards(
   place: Cursor,
   source: FollowSource & CatchUpRoom,
 ): Promise<Batch | 'arrived' | null> {
-  const cursor = { place, direction: 'after' as const }
-  const budget = new Budget({ bytes: 64 * PAGE_BYTES, signal: source.signal, clock: source.context.clock })
+  const { context, view, frame, size, signal } = source
+  const budget = new Budget({ bytes: 64 * PAGE_BYTES, signal, clock: context.clock })
+  const opener = { ...context, budget }
   // Older files would come first, though nothing is read there.
-  const log = await openLog({ ...source.context, budget }, { ...source.view, rotated: false, cursor })
-  const to = await addressOf(log.series, goal)
-  if (to === null || to < log.at!) return null
-  if (to === log.at) return 'arrived'
-  const page = source.raw
-    ? await bytesUntil(log, Math.min(to, log.at! + source.size))
-    : await recordsUntil(log, to, source, { budget, ...place })
-  return source.frame.events ? withChanges(page, log, place, source) : page
+  const request = { ...view, rotated: false, cursor: { place, direction: 'after' as const } }
+  const log = await openLog(opener, request)
+  const { series, at } = log
+  const to = await addressOf(series, goal)
+  if (to === null || to < at!) return null
+  if (to === at) return 'arrived'
+  const session = new Session(context, request, opener, log)
+  // Addresses count from the end where missing bytes are cut off.
+  const left = { all: series.end - at!, beyond: series.end - to }
+  return session.cutting(async () => {
+    const { open } = session
+    const { end } = open.series
+    if (end - open.at! < left.all && !isStartPlace(place)) return gapAt(open, source)
+    const until = Math.min(end - left.beyond, open.end ?? end)
+    const page = source.raw
+      ? await bytesUntil(open, Math.min(until, open.at! + size))
+      : await recordsUntil(open, until, source, { budget, ...place })
+    return frame.events ? withChanges(page, open, place, source) : page
+  })
+}
+
+/** Says that the bytes up to where the log is open are missing. Without events, a client could not be told. */
+async function gapAt({ series, at }: OpenLog, { frame, view: { file } }: FollowSource): Promise<Batch> {
+  if (!frame.events) throw gone()
+  const { part, base } = await series.addresses.at(at!)
+  const offset = at! - base + (part.begin ?? 0)
+  const end = { name: part.name, id: part.entry.id ?? null, offset, print: NO_PRINT }
+  return { packet: changePacket({ kind: 'gap', file }, frame, end), end }
 }
 
 async function bytesUntil({ series, at }: OpenLog, end: number): Promise<Batch> {
@@ -128,8 +149,8 @@ export async function withCursors(
   for (let i = 0; i < pieces.length; i++) {
     const bytes = pieces[i]!
     const { part, base } = await series.addresses.at(ends[i]! - 1)
-    const offset = ends[i]! - base
-    const inPart = Math.min(bytes.length, offset)
+    const offset = ends[i]! - base + (part.begin ?? 0)
+    const inPart = Math.min(bytes.length, ends[i]! - base)
     const print = fingerprint(bytes, offset - bytes.length, bytes.length - inPart)
     records.push({ bytes, end: { name: part.name, id: part.entry.id ?? null, offset, print } })
   }

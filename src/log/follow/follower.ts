@@ -6,7 +6,7 @@ import { LogError } from '../error.ts'
 import { openLog } from '../open.ts'
 import { isRotatedName } from '../rotated/names.ts'
 import { noMemory } from '../search/sink.ts'
-import { type Cursor, NO_PRINT } from '../text/cursor.ts'
+import { type Cursor, isStartPlace, NO_PRINT } from '../text/cursor.ts'
 import { isGone } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import type { View } from '../view/answer.ts'
@@ -257,7 +257,7 @@ export class Follower {
         const gone = isGone(error)
         if (gone && !this.#request.frame.events) throw error
         // Reported once: until there is a file again, there is nothing more to report.
-        if (gone && !isStart(place)) {
+        if (gone && !isStartPlace(place)) {
           this.#reportGap()
           return NO_PACKET
         }
@@ -349,9 +349,4 @@ export class Follower {
 /** Whether everything is sent as it is in the file. */
 function isRaw({ frame, view }: FollowRequest): boolean {
   return !frame.events && !frame.json && !frame.parts && view.selection.isAll
-}
-
-/** Whether a place is the start of whatever is there. */
-function isStart({ offset, print }: Cursor): boolean {
-  return offset === 0 && print.length === 0
 }

@@ -2,7 +2,7 @@ import { concat } from '../../bytes.ts'
 import { soundsCompressed } from '../../codec/kind.ts'
 import { Budget } from '../../limits/budget.ts'
 import type { Clock } from '../../limits/clock.ts'
-import { type Entry, StoreError } from '../../store/store.ts'
+import { type Entry, MissingBytes, StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import type { LogFiles } from '../files/files.ts'
 import { type Family, lastFor, placeIn } from '../rotated/family.ts'
@@ -135,11 +135,20 @@ export class Tracker {
     return this.#renamed || this.#awaited !== null
   }
 
-  /** The bytes right before the place, at most `length`; null when the file is no longer what it was. */
+  /**
+   * The bytes right before the place, at most `length`, and none before bytes that are missing; null when the file is no
+   * longer what it was.
+   */
   async before(length: number): Promise<Uint8Array | null> {
     const from = Math.max(0, this.#offset - length)
     if (this.#archive) return this.#archive.read(from, this.#offset)
-    const got = await this.#files.read(this.#name, { offset: from, length: this.#offset - from })
+    const got = await this.#files
+      .read(this.#name, { offset: from, length: this.#offset - from })
+      .catch((error) => {
+        if (!(error instanceof MissingBytes) || error.missing.to >= this.#offset) throw error
+        return error.missing
+      })
+    if ('to' in got) return this.before(this.#offset - got.to)
     const bytes = await collect(got)
     const whole = (got.entry.id ?? null) === this.#id && bytes.length === this.#offset - from
     return whole && equal(bytes.subarray(bytes.length - this.#seen.length), this.#seen) ? bytes : null

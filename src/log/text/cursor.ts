@@ -30,6 +30,11 @@ const SPACE = 32
 /** The fingerprint of nothing, which every file has. */
 export const NO_PRINT: Fingerprint = { offset: 0, length: 0, hash: 0 }
 
+/** Whether a place is the start of whatever is there. */
+export function isStartPlace({ offset, print }: Cursor): boolean {
+  return offset === 0 && print.length === 0
+}
+
 /** How much of a file is read to make one, if nothing is known about it yet. */
 export const PRINT_READ = 1024
 /** How many lines back a fingerprint searches for one that begins a record. */

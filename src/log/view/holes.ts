@@ -1,5 +1,5 @@
 import type { Missing, MissingBytes } from '../../store/store.ts'
-import { type Cursor, NO_PRINT } from '../text/cursor.ts'
+import { type Cursor, isStartPlace, NO_PRINT } from '../text/cursor.ts'
 import { gone, type LogRequest, type OpenLog } from '../text/open.ts'
 import { Series } from '../text/series.ts'
 import type { Text } from '../text/text.ts'
@@ -52,7 +52,7 @@ export class CutLog {
     const to = base + missing.to
     const { cursor } = this.#request
     const at = this.open.at ?? (cursor ? null : series.end)
-    if (at !== null && at < to && missing.head && cursor) throw gone()
+    if (at !== null && at < to && missing.head && cursor && !isStartPlace(cursor.place)) throw gone()
     if (cursor?.direction === 'after' && at !== null && at < from) {
       // Forward, the answer ends where the hole begins.
       this.open = { ...this.open, end: Math.min(this.open.end ?? from, from) }
@@ -63,7 +63,7 @@ export class CutLog {
       this.open = { ...this.open, at: to }
       return
     }
-    if (at !== null && at > from && at <= to && !missing.head) {
+    if (cursor?.direction !== 'after' && at !== null && at > from && at <= to && !missing.head) {
       // Backward from inside the hole, or from its end.
       this.#skipped = true
       this.open = { ...this.open, at: from }

@@ -305,6 +305,61 @@ describe('follow', () => {
     }
   })
 
+  describe('of a shipped log with missing segments', () => {
+    /** An app on segments of 20 lines each; `missing` are not there. */
+    const shipped = async (count: number, missing: readonly number[]) => {
+      const home = memoryStore()
+      const bytes = new TextEncoder().encode(lines(0, count))
+      const skip = (segment: number) => missing.includes(segment)
+      await putLife(home.put, bytes, { size: lines(100, 120).length - 1, skip })
+      return appOf(segmentStore(home, memoryStore(), { stemOf }))
+    }
+    const all = (count: number) => Array.from({ length: count }, (_, i) => line(i).trimEnd())
+
+    it.each([
+      ['the middle', [4]],
+      ['the head', [0, 1, 2, 3, 4]],
+    ])('tells who comes back that %s is missing, and goes on', async (_, missing) => {
+      const whole = await open(await shipped(900, []), 'file=a.log&lines=900', SSE)
+      await whole.until(({ events }) => events.length === 900)
+      const app = await shipped(900, missing)
+      const kept = await (await app.request('/api/v1/log/view?file=a.log&lines=900')).text()
+      const after = Number(/line (\d+)/.exec(kept)![1])
+      for (const query of ['file=a.log', 'file=a.log&q=line']) {
+        const back = await open(app, query, { ...SSE, 'Last-Event-ID': whole.events[5]!.id! })
+        await back.until(({ records }) => records.endsWith(line(899)))
+        expect(back.events.filter(({ name }) => name).map(({ name }) => name)).toEqual(['gap'])
+        const records = back.events.filter(({ name }) => !name).map(({ data }) => data)
+        expect(records.slice(-700)).toEqual(all(900).slice(200))
+        expect(new Set(records).size).toBe(records.length)
+        expect(records[0]).toBe(missing.includes(0) ? line(after).trimEnd() : line(6).trimEnd())
+        const { id } = back.events.find(({ name }) => name)!
+        const again = await open(app, query, { ...SSE, 'Last-Event-ID': id! })
+        await again.until(({ records }) => records.endsWith(line(899)))
+        expect(records.slice(-again.events.length)).toEqual(again.events.map(({ data }) => data))
+      }
+    })
+
+    it('resumes after each record of a tail that begins after them', async () => {
+      const app = await shipped(900, [0, 1, 2, 3, 4])
+      const first = await open(app, 'file=a.log&lines=900', SSE)
+      await first.until(({ records }) => records.endsWith(line(899)))
+      const { events } = first
+      const again = await open(app, 'file=a.log', { ...SSE, 'Last-Event-ID': events[700]!.id! })
+      await again.until(({ records }) => records.endsWith(line(899)))
+      expect(again.events.map(({ data }) => data)).toEqual(events.slice(701).map(({ data }) => data))
+    })
+
+    it('begins where little is left of the log', async () => {
+      const app = await shipped(60, [0, 1])
+      for (const query of ['file=a.log&lines=5', 'file=a.log&lines=5&q=line']) {
+        const client = await open(app, query, SSE)
+        expect(client.status).toBe(200)
+        await client.until(({ records }) => records === lines(55, 60))
+      }
+    })
+  })
+
   it('waits for a slow reader, who loses nothing and holds up nobody', async () => {
     const app = appOf(store)
     const fast = await open(app, 'file=a.log&lines=0')
