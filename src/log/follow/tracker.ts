@@ -5,7 +5,7 @@ import type { Clock } from '../../limits/clock.ts'
 import { type Entry, MissingBytes, StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import type { LogFiles } from '../files/files.ts'
-import { type Family, lastFor, placeIn } from '../rotated/family.ts'
+import { type Family, lastFor, nameIn, placeIn } from '../rotated/family.ts'
 import { isRotatedName } from '../rotated/names.ts'
 import { findAmong } from '../rotated/open.ts'
 import { listFamily, newestFilesOf } from '../rotated/relatives.ts'
@@ -108,7 +108,7 @@ export class Tracker {
     if (!isRotatedName(this.#file) && (this.#files.revision?.() ?? null) === null) return
     const family = await listFamily(this.#opener, this.#file)
     const last = lastFor(family, this.#file)
-    const newest = last < 0 ? this.#file : nameOf(family, last, this.#file)
+    const newest = last < 0 ? this.#file : nameIn(family, family.members[last]!, this.#file)
     // An archive does not grow, whatever the order says: the file that was asked for may.
     if (!soundsCompressed(newest) || soundsCompressed(this.#file)) this.#name = newest
   }
@@ -135,10 +135,7 @@ export class Tracker {
     return this.#renamed || this.#awaited !== null
   }
 
-  /**
-   * The bytes right before the place, at most `length`, and none before bytes that are missing; null when the file is no
-   * longer what it was.
-   */
+  /** The bytes right before the place, at most `length`, after the last that are missing; null if the file is another. */
   async before(length: number): Promise<Uint8Array | null> {
     const from = Math.max(0, this.#offset - length)
     if (this.#archive) return this.#archive.read(from, this.#offset)
@@ -237,7 +234,7 @@ export class Tracker {
     if (!last) return false
     this.#lostAt = null
     // The same file was truncated; another one means that the old file is gone, with everything not yet read.
-    const truncated = (last.id ?? null) === this.#id && nameOf(family, last, this.#file) === this.#name
+    const truncated = (last.id ?? null) === this.#id && nameIn(family, last, this.#file) === this.#name
     const change = { kind: truncated ? ('truncated' as const) : ('gap' as const), file: this.#file }
     if (last.size === 0 && (await this.#toEndBefore(last.key, family))) {
       changes.push(change, { kind: 'place', place: this.place })
@@ -377,7 +374,7 @@ export class Tracker {
 
   /** The start of another file becomes the place. */
   #enter(entry: Entry, text: Text, family: Family): void {
-    this.#name = nameOf(family, entry, this.#file)
+    this.#name = nameIn(family, entry, this.#file)
     // Of several rotations at once, this may be a file in between: the log's own comes later.
     this.#renamed = this.#name !== this.#file && (family.fixed || this.#isMissing(family))
     this.#awaited = null
@@ -399,10 +396,4 @@ export class Tracker {
       throw error
     }
   }
-}
-
-/** The name of a member. If `file` is another name of it, such as a link, that name is used. */
-function nameOf({ members, aliases }: Family, member: Entry | number, file: string): string {
-  const { key } = typeof member === 'number' ? members[member]! : member
-  return aliases.get(file) === key ? file : key
 }

@@ -103,6 +103,11 @@ export function placeIn({ members, aliases }: Family, name: string): number {
   return members.findIndex((member) => member.key === key)
 }
 
+/** The name of a member: `file`, if that is another name of it, such as a link. */
+export function nameIn({ aliases }: Family, { key }: Entry, file: string): string {
+  return aliases.get(file) === key ? file : key
+}
+
 /** The last file that a request for `name` reaches: the newest, unless that is fixed and another one was asked for. */
 export function lastFor(family: Family, name: string): number {
   const own = placeIn(family, name)

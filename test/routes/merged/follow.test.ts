@@ -1,13 +1,16 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createApp } from '../../../src/app.ts'
+import { stemOf } from '../../../src/log/rotated/names.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
+import { segmentStore } from '../../../src/store/segments.ts'
+import { putLife } from '../../support/segments.ts'
 
 const line = (second: number, text: string) =>
   `2026-11-16 02:41:${String(second).padStart(2, '0')}.000\tINFO\ta.go:1\t[A]: ${text}\n`
 
-function service() {
+function service(given?: ReturnType<typeof createApp>) {
   const store = memoryStore({ 'a.log': line(1, 'a1') + line(3, 'a3'), 'b.log': line(2, 'b2') })
-  const app = createApp({ logs: store, config: '', follow: { pollMillis: [10, 50] } })
+  const app = given ?? createApp({ logs: store, config: '', follow: { pollMillis: [10, 50] } })
   const texts = new Map([
     ['a.log', line(1, 'a1') + line(3, 'a3')],
     ['b.log', line(2, 'b2')],
@@ -100,6 +103,36 @@ describe('following several logs', () => {
       again.leave()
       expect([...rest].sort()).toEqual(order.slice(i + 1).sort())
     }
+  })
+
+  it('continues after missing bytes of one of them, and says so', async () => {
+    const minute = (i: number) => `2026-11-16 02:${String(Math.floor(i / 60)).padStart(2, '0')}:`
+    const lines = (name: string) =>
+      Array.from(
+        { length: 600 },
+        (_, i) => `${minute(i)}${String(i % 60).padStart(2, '0')}.000\tINFO\ta.go:1\t[A]: ${name} ${i}\n`,
+      )
+    const shipped = async (skip: (segment: number) => boolean) => {
+      const home = memoryStore()
+      for (const log of ['a.log', 'b.log']) {
+        const bytes = new TextEncoder().encode(lines(log).join(''))
+        await putLife(home.put, bytes, { log, size: 1000, skip: (i) => log === 'a.log' && skip(i) })
+      }
+      return createApp({ logs: segmentStore(home, memoryStore(), { stemOf }), config: '' })
+    }
+    const query = 'file=*.log&lines=1200'
+    const whole = await service(await shipped(() => false)).follow(query, EVENTS)
+    const [id] = idsOf(await whole.until('b.log 599'))[20]!
+    const app = await shipped((segment) => segment === 3)
+    const back = await service(app).follow(query, { ...EVENTS, 'Last-Event-ID': id! })
+    await back.until('a.log 599')
+    const text = await back.until('b.log 599')
+    expect(text.match(/^event: .*\n.*\n.*$/gm)).toEqual([
+      expect.stringMatching(/^event: gap\n.*\ndata: \{"file":"a\.log"\}$/),
+    ])
+    const got = [...text.matchAll(/a\.log (\d+)$/gm)].map(([, i]) => Number(i))
+    expect(new Set(got).size).toBe(got.length)
+    expect(got.slice(-480)).toEqual(Array.from({ length: 480 }, (_, i) => 120 + i))
   })
 
   it('sends a line that ends with a carriage return as one line of data', async () => {
