@@ -235,7 +235,7 @@ describe.skipIf(bun.missing)(`long answers on Bun${bun.missing ? ` (${bun.missin
       join(import.meta.dirname, 'bun-writer.mjs'),
       directory,
       '4711',
-      '20000',
+      '10000',
     ])
     const lines = createInterface(writer.stdout)
     await new Promise((ready) => lines.once('line', ready))

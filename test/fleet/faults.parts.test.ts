@@ -10,7 +10,7 @@ import { type OlderAnswer, proxyTo } from '../support/proxy.ts'
 
 const HOUR = 3_600_000
 const START = Date.parse('2026-11-14T02:00:00Z')
-const RECORDS = 450
+const RECORDS = 300
 /** How long a test may take: a node that is slow is waited for, and so is a busy machine. */
 const PATIENCE_MS = 900_000
 const stamp = (at: number) => new Date(at).toISOString().replace('T', ' ').slice(0, 23)

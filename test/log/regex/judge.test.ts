@@ -444,13 +444,19 @@ describe('Dfa', () => {
       0xff,
     )
     const patterns = ['^.$', '^..$', '^...$', 'a.b', '^[^a]+$', '\\x{FFFD}', 'é', '€', '^\\W*$', '(?s)^.{4}$']
+    // Compiled once: that takes most of the time, and none of the texts has a carriage return.
+    const judges = patterns.map((pattern) => ({
+      pattern,
+      dfa: new Dfa(pattern),
+      re2: RE2JS.compile(pattern, RE2JS.MULTILINE),
+    }))
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 6 }).chain(() => fc.array(byte, { maxLength: 6 })),
         (input) => {
           const text = Uint8Array.from(input)
-          for (const pattern of patterns)
-            expect([pattern, ours(pattern, text)]).toEqual([pattern, oracle(pattern, text)])
+          const wrong = judges.filter(({ dfa, re2 }) => dfa.test(text, 0, text.length) !== re2.test(text))
+          expect(wrong.map(({ pattern }) => pattern)).toEqual([])
         },
       ),
       { numRuns: 5000 },

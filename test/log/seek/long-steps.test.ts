@@ -100,7 +100,7 @@ async function check(
     }
 }
 
-const SEEDS = Array.from({ length: 6 }, (_, i) => i + 1)
+const SEEDS = [1, 2, 3, 4]
 
 it.each(SEEDS)('a long log whose clock steps: seed %i', async (seed) => {
   const random = wholes(seed * 7919)

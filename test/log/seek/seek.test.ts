@@ -143,29 +143,26 @@ describe('since and until', () => {
     expect(refused).toBeLessThan(30)
   })
 
-  it.each([0.2, 0.6, 1, 1.5, 3, 5, 7.5])(
-    'are found where the clock stepped back by %f MiB of log',
-    async (mib) => {
-      const count = (64 * 2 ** 20) / LINE
-      const back = Math.floor((mib * 2 ** 20) / LINE)
-      const step = Math.floor(count * 0.6)
-      const timeOf = (i: number) => START + (i >= step ? i - back : i) * 10
-      const { store } = madeUp(64 * 2 ** 20, timeOf)
-      for (const share of [0.02, 0.3, 0.5, 0.7, 0.98]) {
-        const at = Math.floor(step - back * share)
-        const window = { since: START + at * 10, until: START + (at + 8) * 10 }
-        for (const parallel of [1, 16]) {
-          const context = contextOf(logFiles(store), {}, { parallel })
-          const view = await viewOf(context, viewRequest(window))
-          const wanted = [...Array(8).keys()].flatMap((n) => [at + n, at + n + back])
-          const expected = wanted.filter((i) => timeOf(i) >= window.since && timeOf(i) < window.until)
-          const lines = expected.sort((a, b) => a - b).map((i) => record(timeOf(i), i))
-          expect(await textOf(view)).toBe(lines.join(''))
-          expect(view.notes).toEqual(['time-order'])
-        }
+  it.each([0.2, 0.6, 1.5, 3, 7.5])('are found where the clock stepped back by %f MiB of log', async (mib) => {
+    const count = (64 * 2 ** 20) / LINE
+    const back = Math.floor((mib * 2 ** 20) / LINE)
+    const step = Math.floor(count * 0.6)
+    const timeOf = (i: number) => START + (i >= step ? i - back : i) * 10
+    const { store } = madeUp(64 * 2 ** 20, timeOf)
+    for (const share of [0.02, 0.3, 0.5, 0.7, 0.98]) {
+      const at = Math.floor(step - back * share)
+      const window = { since: START + at * 10, until: START + (at + 8) * 10 }
+      for (const parallel of [1, 16]) {
+        const context = contextOf(logFiles(store), {}, { parallel })
+        const view = await viewOf(context, viewRequest(window))
+        const wanted = [...Array(8).keys()].flatMap((n) => [at + n, at + n + back])
+        const expected = wanted.filter((i) => timeOf(i) >= window.since && timeOf(i) < window.until)
+        const lines = expected.sort((a, b) => a - b).map((i) => record(timeOf(i), i))
+        expect(await textOf(view)).toBe(lines.join(''))
+        expect(view.notes).toEqual(['time-order'])
       }
-    },
-  )
+    }
+  })
 
   it('in a large file in no order are asked record by record, and that is said', async () => {
     const timeOf = (i: number) => START + ((i * 7919) % 65_536) * 1000
