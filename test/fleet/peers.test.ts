@@ -123,14 +123,13 @@ describe('a fleet of peers', () => {
     const headers = { Authorization: 'Bearer all', Host: 'logs.example' }
     expect((await get('/api/v1/log/view?node=db-1&file=a.log', headers)).status).toBe(200)
     expect(charts()).toBe(0)
-    await vi.waitFor(async () =>
-      expect(shown(await list())).toEqual([
-        ['db-0', 1, 0],
-        ['db-1', 2, 1],
-        ['db-2', null, null],
-        ['db-3', null, null],
-      ]),
-    )
+    const counted = [
+      ['db-0', 1, 0],
+      ['db-1', 2, 1],
+      ['db-2', null, null],
+      ['db-3', null, null],
+    ]
+    await vi.waitFor(async () => expect(shown(await list())).toEqual(counted), 60_000)
     const [, first, dead] = await list()
     const sum = (counts: (number | null)[]) => counts.reduce<number>((all, each) => all + each!, 0)
     expect([sum(first!.day!.errors), sum(first!.day!.warnings)]).toEqual([3, 1])
@@ -139,7 +138,7 @@ describe('a fleet of peers', () => {
     expect(shown(await list('some'))).toEqual(unknown)
     passed += 61_000
     peers[0]!.logs.put('b.log', at(10, 'INFO') + at(3, 'ERROR') + at(0, 'ERROR'))
-    await vi.waitFor(async () => expect((await list())[1]!.errors).toBe(3))
+    await vi.waitFor(async () => expect((await list())[1]!.errors).toBe(3), 60_000)
     expect(sum((await list())[1]!.day!.errors)).toBe(4)
     // Only the last hour is counted again.
     expect(charts()).toBe(3)

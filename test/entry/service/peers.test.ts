@@ -102,19 +102,19 @@ describe('the nodes of a name', () => {
       reported.push(line),
     )!
     const ids = () => peers().map(({ id }) => id)
-    await vi.waitFor(() => expect(ids()).toEqual(['db-9', 'db-1']))
+    await vi.waitFor(() => expect(ids()).toEqual(['db-9', 'db-1']), 60_000)
     const [, first] = peers()
     expect(peers()).toBe(peers())
     targets.set('live.example', ['db-1.live.example', 'db-2.live.example', 'db-3.live.example'])
     const start = performance.now()
     const clock = vi.spyOn(performance, 'now').mockReturnValue(start + 31_000)
-    await vi.waitFor(() => expect(ids()).toEqual(['db-9', 'db-1', 'db-3']))
+    await vi.waitFor(() => expect(ids()).toEqual(['db-9', 'db-1', 'db-3']), 60_000)
     // A peer that stays is the same, with its connections.
     expect(peers()[1]).toBe(first)
     targets.delete('live.example')
     clock.mockReturnValue(start + 62_000)
     expect(ids()).toEqual(['db-9', 'db-1', 'db-3'])
-    await vi.waitFor(() => expect(reported).toHaveLength(1))
+    await vi.waitFor(() => expect(reported).toHaveLength(1), 60_000)
     expect(reported[0]).toContain('those that are known stay')
     expect(ids()).toEqual(['db-9', 'db-1', 'db-3'])
   })
