@@ -27,7 +27,6 @@ const LONG = [
   'test/join/large.test.ts',
   'test/log/follow/interleavings.test.ts',
   'test/log/follow/rotation.test.ts',
-  'test/log/rotated/histories.test.ts',
   'test/log/regex/judge.test.ts',
   'test/log/regex/slices.test.ts',
   'test/log/render/ndjson.fuzz.test.ts',
