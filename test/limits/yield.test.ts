@@ -67,7 +67,7 @@ describe('work that has yielded', () => {
     connection()
     connection()
     for (let i = 0; i < 5; i++) {
-      await new Promise((resolve) => setTimeout(resolve, 20))
+      for (const busy = others + 4; others < busy; ) await nextTurn()
       const before = others
       await yieldToEventLoop()
       expect(others - before).toBeLessThan(10)
