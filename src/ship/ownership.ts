@@ -11,11 +11,9 @@ export class Replaced extends Error {
   }
 }
 
-export class OtherHost extends Error {
-  constructor(host: string) {
-    super(`Another host, ${JSON.stringify(host)}, ships to the same destination`)
-    this.name = 'OtherHost'
-  }
+/** Another shipper was here: as soon as it has stopped, this one reads again what is in the bucket. */
+export class OtherShipper extends Error {
+  override readonly name = 'OtherShipper'
 }
 
 export interface OwnershipContext {
@@ -50,8 +48,8 @@ export class Ownership {
   #shippedAtBeat = 0
   /** Whether this shipper waits for another host. */
   isWaiting = false
-  /** How often this shipper has come back after another host: what it knew about the bucket is not true any more. */
-  returns = 0
+  /** Whether another shipper was here: what this one knows about the bucket is not true any more. */
+  isStale = false
   #checkedAt = Number.NEGATIVE_INFINITY
 
   constructor(context: OwnershipContext) {
@@ -72,7 +70,7 @@ export class Ownership {
     const { host, report, sleep, isStopping, clock } = this.#context
     let other = await this.#other()
     for (let waited = false; other?.isAlive && other.host !== host; waited = true) {
-      if (!waited) report(`${new OtherHost(other.host).message}; waiting for it to stop.`)
+      if (!waited) report(`${fromHost(other.host)}; waiting for it to stop.`)
       if (isStopping()) return false
       await sleep(Math.min(ALIVE_MS - other.age + 1000, 10_000))
       if (isStopping()) return false
@@ -85,18 +83,19 @@ export class Ownership {
     return true
   }
 
-  /** Writes ship.json; false if another shipper on this host has taken over. */
+  /** Writes ship.json; false if another shipper has taken over, and is not waited for. */
   async beat(stopped = false): Promise<boolean> {
-    const { bucket, host, clock, isStopping, shippedBytes } = this.#context
+    const { bucket, host, clock, shippedBytes } = this.#context
     const begun = clock.elapsed()
     const other = await this.#other()
-    if (other?.host === host) return false
-    if (other?.isAlive) {
+    const isHere = other?.host === host
+    if (isHere && (stopped || !this.#isLeft(other))) return false
+    if (other) this.isStale = true
+    if (isHere || other?.isAlive) {
       this.isWaiting = true
       const isMine = await this.takeOver()
       this.isWaiting = false
-      this.returns++
-      return isMine || isStopping()
+      return isMine
     }
     this.#shippedAtBeat = shippedBytes()
     await bucket.put(HEARTBEAT, await this.#bytes(stopped))
@@ -104,7 +103,7 @@ export class Ownership {
     return true
   }
 
-  /** Asked before each write to a log: throws Replaced, or OtherHost. `bucket` does not retry. */
+  /** Asked before each write to a log: throws Replaced, or OtherShipper. `bucket` does not retry. */
   async check(bucket: Bucket): Promise<void> {
     const begun = this.#context.clock.elapsed()
     const other = await this.#other(bucket).catch((error: unknown) => {
@@ -114,14 +113,19 @@ export class Ownership {
     })
     if (other === 'unknown') return
     this.#checkedAt = begun
-    if (!other) return
-    if (other.host !== this.#context.host) {
-      if (!other.isAlive) return
+    const isHere = other?.host === this.#context.host
+    if (isHere && !this.#isLeft(other)) throw new Replaced()
+    if (other) {
+      this.isStale = true
       this.#beatAt = Number.NEGATIVE_INFINITY
-      throw new OtherHost(other.host)
     }
-    // When this one is told to stop after the other has stopped, nobody else ships what is left.
-    if (!(this.#context.isStopping() && other.stopped)) throw new Replaced()
+    const message = isHere || !other ? 'Another shipper was here' : fromHost(other.host)
+    if (this.isStale) throw new OtherShipper(message)
+  }
+
+  /** When this one is told to stop after the other has stopped, nobody else ships what is left. */
+  #isLeft({ stopped }: { stopped: boolean }): boolean {
+    return stopped && this.#context.isStopping()
   }
 
   async #putFirst(): Promise<void> {
@@ -148,4 +152,8 @@ export class Ownership {
   async #bytes(stopped: boolean): Promise<Uint8Array<ArrayBuffer>> {
     return new TextEncoder().encode(`${JSON.stringify(await this.#context.describe(stopped))}\n`)
   }
+}
+
+function fromHost(host: string): string {
+  return `Another host, ${JSON.stringify(host)}, ships to the same destination`
 }

@@ -16,7 +16,7 @@ import { WatchedFiles } from './files/watched-files.ts'
 import { type NodeFiles, NodeFilesShipper } from './home/node-files.ts'
 import { LogShipper, type LogStatus } from './log.ts'
 import type { NotShipped, ShipMetrics } from './metrics.ts'
-import { OtherHost, Ownership, Replaced } from './ownership.ts'
+import { OtherShipper, Ownership, Replaced } from './ownership.ts'
 
 export interface ShipperOptions {
   disk: Disk
@@ -96,7 +96,7 @@ export class Shipper {
         this.#stopping !== null && this.#clock.elapsed() - this.#stopping > (options.stopMs ?? 20_000),
       isFatal: (error: unknown) =>
         error instanceof Replaced ||
-        error instanceof OtherHost ||
+        error instanceof OtherShipper ||
         (!this.#started && error instanceof StoreError && error.code === 'denied'),
       onFailure: (error: unknown) => this.#onFailure(error),
     }
@@ -158,7 +158,7 @@ export class Shipper {
       if (!(await this.#ownership.takeOver())) return 'done'
       this.#started = true
       const outcome = await this.#rounds()
-      if (outcome !== 'replaced') await this.#ownership.beat(true)
+      await this.#ownership.beat(true)
       return outcome
     } catch (error) {
       if (error instanceof Replaced) return this.#stopping === null ? 'replaced' : 'done'
@@ -171,9 +171,8 @@ export class Shipper {
   }
 
   async #rounds(): Promise<Outcome> {
-    for (let returns = 0; ; ) {
-      if (this.#ownership.returns > returns) await this.#startOver()
-      returns = this.#ownership.returns
+    for (;;) {
+      if (this.#ownership.isStale && !this.#ownership.isWaiting) await this.#startOver()
       const stopping = this.#stopping !== null
       const there = await this.#look().catch((error: unknown) => {
         // What cannot be read now may be readable later; shipping once does not wait for it.
@@ -200,7 +199,7 @@ export class Shipper {
         })
       await this.#sleep(this.#pause())
       this.#throwFailure()
-      if (this.#isReplaced) return 'replaced'
+      if (this.#isReplaced) throw new Replaced()
     }
   }
 
@@ -209,6 +208,7 @@ export class Shipper {
     const logs = [...this.#logs.values()]
     await Promise.all(logs.map(({ busy }) => busy))
     this.#logs.clear()
+    this.#ownership.isStale = false
     this.#nodeFiles.forget()
     for (const { files } of logs) await files.close()
   }
@@ -294,7 +294,7 @@ export class Shipper {
           (error: unknown) => {
             log.done = error instanceof Stopped
             if (error instanceof Replaced) this.#failure ??= { error }
-            else if (!log.done) this.#onFailure(error)
+            else if (!log.done && !this.#isReplaced) this.#onFailure(error)
           },
         )
         .finally(() => {

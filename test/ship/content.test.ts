@@ -353,6 +353,31 @@ describe('two shippers on one host', () => {
     expect([...texts()]).toEqual([[1, a + b]])
   })
 
+  it('ship nothing twice if the earlier one is told to stop after the later one has stopped', async () => {
+    const a = lines(10)
+    put('broker.log', a)
+    const first = shipper({
+      once: false,
+      rules: { segmentBytes: 1e6, segmentAgeMs: 3_600_000, lineAgeMs: 60_000 },
+    })
+    const ended = first.run()
+    await until(() => existsSync(join(local.home, 'segments/broker.log/99999998/~')))
+    await once()
+    expect([...texts()]).toEqual([[1, a]])
+    // The earlier one knows of nothing that was shipped.
+    copyFileSync(at('broker.log'), at('broker.log.1'))
+    truncateSync(at('broker.log'))
+    const b = lines(5)
+    appendFileSync(at('broker.log'), b)
+    first.stop()
+    expect(await ended).toBe('done')
+    expect([...texts()]).toEqual([
+      [1, a],
+      [2, b],
+    ])
+    expect(await verified()).toEqual([])
+  })
+
   it('do not mix files that begin alike', async () => {
     const names = ['broker.log.3', 'broker.log.2', 'broker.log.1', 'broker.log']
     const written = names.map((_, i) => BANNER + lines(3000 + i))

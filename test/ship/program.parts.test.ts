@@ -61,7 +61,8 @@ const shipped = () => {
     return ''
   }
 }
-const beat = () => JSON.parse(readFileSync(join(home, 'ship.json'), 'utf8')) as { run: string }
+const beat = () =>
+  JSON.parse(readFileSync(join(home, 'ship.json'), 'utf8')) as { run: string; stopped: boolean }
 
 /** Runs to the end: the exit code, and what it said. */
 async function run(args: string[], env: Record<string, string> = {}) {
@@ -233,13 +234,15 @@ describe('nodestate ship', () => {
     const args = ['ship', '--segment-age', '100ms', '--logs', logs, home]
     const earlier = launch(args)
     await until(earlier, () => shipped() === text(0, 3))
+    const { run: first } = beat()
     expect((await run(['--once', '--logs', logs, home])).code).toBe(0)
-    const { run: later } = beat()
+    expect(beat().run).not.toBe(first)
     appendFileSync(file, text(3, 3))
     earlier.child.kill('SIGTERM')
     expect(await earlier.exited).toBe(0)
     expect(shipped()).toBe(text(0, 6))
-    expect(beat().run).toBe(later)
+    // It was the last one to write.
+    expect(beat()).toMatchObject({ run: first, stopped: true })
   })
 
   it("waits while another host's heartbeat is younger than 150 s, then goes on", async () => {

@@ -478,6 +478,19 @@ describe('a shipper', () => {
     expect(lives().map(({ ends }) => ends[0]?.how)).toEqual(['end', 'end', undefined])
   })
 
+  it('ends when it is told to stop while another host ships', async () => {
+    writeFileSync(at('broker.log'), lines(10))
+    const running = shipper({ once: false })
+    const done = running.run()
+    await until(() => shipped() !== '')
+    const other = { host: 'db-9', run: 'other', version: '1', node: null, logs: {}, error: null }
+    writeFileSync(join(local.home, 'ship.json'), JSON.stringify(other))
+    appendFileSync(at('broker.log'), lines(5))
+    await until(() => local.reports.some((line) => line.includes('db-9')))
+    running.stop()
+    expect(await done).toBe('done')
+  })
+
   it('steps back for a later one on the same host, and waits for another host', async () => {
     writeFileSync(at('broker.log'), lines(10))
     let time = 1_000_000

@@ -2,7 +2,7 @@ import { crc32 } from '../../codec/crc32.ts'
 import type { Clock } from '../../limits/clock.ts'
 import { CONFIGS, parseVersion, type VersionName, versionKey } from '../../segment/configs.ts'
 import type { Bucket } from '../bucket.ts'
-import { OtherHost } from '../ownership.ts'
+import { OtherShipper } from '../ownership.ts'
 
 /** What is shipped besides the logs. */
 export interface NodeFiles {
@@ -13,7 +13,7 @@ export interface NodeFiles {
 
 export interface NodeFilesContext {
   files: NodeFiles
-  /** Where they are written. It throws OtherHost while another host ships to the same destination. */
+  /** Where they are written. It throws OtherShipper while another host ships to the same destination. */
   bucket: Bucket
   clock: Clock
   report(line: string): void
@@ -60,7 +60,7 @@ export class NodeFilesShipper {
       await this.#keep(config, seen)
       await this.#write('config.toml', config)
     } catch (error) {
-      if (!(error instanceof OtherHost)) throw error
+      if (!(error instanceof OtherShipper)) throw error
     }
   }
 
