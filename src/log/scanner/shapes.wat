@@ -1,26 +1,6 @@
   ;; Lines that are written like others: a part of scanner.wat, whose functions it calls, as those of silent.wat. shapes.ts
   ;; lays out the memory of a shape.
 
-  ;; Where the line that holds `at` ends, as above, for lines of which most are longer than 64 bytes.
-  (func $longLineEnd (param $at i32) (param $to i32) (result i32)
-    (local $break v128)
-    (local.set $break (i8x16.splat (i32.const 10)))
-    (block $near
-      (loop $next
-        (br_if $near (i32.gt_s (i32.add (local.get $at) (i32.const 64)) (local.get $to)))
-        (br_if $near
-          (v128.any_true
-            (v128.or
-              (v128.or
-                (i8x16.eq (v128.load (local.get $at)) (local.get $break))
-                (i8x16.eq (v128.load offset=16 (local.get $at)) (local.get $break)))
-              (v128.or
-                (i8x16.eq (v128.load offset=32 (local.get $at)) (local.get $break))
-                (i8x16.eq (v128.load offset=48 (local.get $at)) (local.get $break))))))
-        (local.set $at (i32.add (local.get $at) (i32.const 64)))
-        (br $next)))
-    (call $lineEnd (local.get $at) (local.get $to)))
-
   ;; Where the line that fits a shape goes on behind it.
   (global $rest (mut i32) (i32.const 0))
   ;; A line that says less needs no further look.
@@ -234,7 +214,7 @@
           (br $next))
         ;; a line that ends in a brace
         (br_if $fails (i32.gt_s (local.get $at) (local.get $to)))
-        (local.set $at (call $longLineEnd (local.get $at) (local.get $to)))
+        (local.set $at (call $lineEnd (local.get $at) (local.get $to)))
         (local.set $at
           (i32.sub (local.get $at)
             (i32.eq (i32.load8_u (i32.sub (local.get $at) (i32.const 1))) (i32.const 10))))
@@ -350,7 +330,7 @@
             (local.set $out (i32.add (local.get $out) (i32.const 16)))
             (i32.store (local.get $wanted) (local.get $from))
             (i32.store offset=12 (local.get $wanted) (local.get $said))
-            (local.set $from (call $longLineEnd (global.get $rest) (local.get $to)))
+            (local.set $from (call $lineEnd (global.get $rest) (local.get $to)))
             (i32.store offset=4 (local.get $wanted) (local.get $from)))
           (else
             (local.set $count
@@ -362,7 +342,7 @@
               (then
                 (i32.store (local.get $state) (local.get $shape))
                 (i32.store offset=8 (local.get $state) (global.get $second))))
-            (local.set $from (call $longLineEnd (global.get $rest) (local.get $to)))))
+            (local.set $from (call $lineEnd (global.get $rest) (local.get $to)))))
         (br_if $line (i32.eqz (global.get $isOpen)))))
     (if (local.get $wanted)
       (then (i32.store offset=8 (local.get $wanted) (local.get $from))))

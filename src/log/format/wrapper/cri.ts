@@ -30,7 +30,7 @@ export const cri: Wrapper = {
     line.timeTo = at
     return line
   },
-  isPartial,
+  isPartial: (bytes, from, to) => cri.read(bytes, from, to)?.partial === true,
   shape({ from, to, timeTo, partial }, inner) {
     const pieces: Piece[] = [{ as: 'digits', to: timeTo }, { as: 'same', to: from }, ...inner]
     if (!partial) return pieces
@@ -46,14 +46,6 @@ export const cri: Wrapper = {
     /[tr] F:/,
   ],
   time: (bytes, from, to, zone) => readStamp(bytes, from, to, zone)?.epoch ?? Number.NaN,
-}
-
-/** Whether a line is a part of one. The stream follows the first space, except behind a zone with one of its own. */
-function isPartial(bytes: Uint8Array, from: number, to: number): boolean {
-  let at = from + 19
-  while (at < to && bytes[at] !== 0x20) at++
-  if (at + 8 < to && isStream(bytes, at + 1) && bytes[at + 7] === 0x20 && bytes[at + 8] !== 0x50) return false
-  return cri.read(bytes, from, to)?.partial === true
 }
 
 /** `stdout` or `stderr`. */
