@@ -35,7 +35,14 @@ export interface Settings {
   limits: { scans: number; memory?: number }
   /** How logs are shipped to the bucket. @default they are not */
   ships?: ShipSettings
+  /** Whether it has all kinds of actors, and many of each. @default it has, as older worlds did */
+  isCrowded?: boolean
+  /** The costly checks of this world. @default those that are drawn when it is calm, as in older worlds */
+  checks?: Check[]
 }
+
+/** What is looked at once all is calm, and costs as much as all the rest. */
+export type Check = 'verify' | 'fleet' | 'tokens' | 'budgets'
 
 export interface ShipSettings {
   rules: { segmentBytes: number; segmentAgeMs: number }
@@ -58,12 +65,26 @@ export interface Draft {
   moment(random: Random): number
 }
 
+/** How many of a hundred worlds have these kinds of actors. */
+const CROWDED = 1
+const SHARES: Readonly<Record<string, number>> = {
+  follower: 23,
+  agreement: 54,
+  shipper: 11,
+  reader: 11,
+  coordinator: 1,
+}
+/** How many of a hundred have two. */
+const PAIRS = 10
+
 /** The world of a seed. */
 export function planOf(seed: number): Plan {
   const random = new Random(`world ${seed}`)
-  const settings = drawSettings(random.split('settings'))
+  const kinds = drawKinds(random.split('kinds'))
+  const settings = drawSettings(random.split('settings'), kinds)
   const steps: Step[] = []
   for (const [kind, actor] of Object.entries(ACTORS)) {
+    if (kind in SHARES && kinds !== null && !kinds.has(kind)) continue
     const own = random.split(kind)
     actor.plan?.({
       random: own,
@@ -76,12 +97,23 @@ export function planOf(seed: number): Plan {
   return { seed, settings, steps }
 }
 
-function drawSettings(random: Random): Settings {
-  const ships = drawShips(random.split('ships'))
+/**
+ * What a world has besides writers, rotators and trouble; null for everything. Writing is cheap and questions are dear,
+ * and the second question about a history finds less than the first one about another. So most worlds have one kind.
+ */
+function drawKinds(random: Random): Set<string> | null {
+  if (random.chance(CROWDED / 100)) return null
+  const kinds = new Set([random.weighted(SHARES)])
+  if (random.chance(PAIRS / 100)) kinds.add(random.weighted(SHARES))
+  return kinds
+}
+
+function drawSettings(random: Random, kinds: Set<string> | null): Settings {
+  const ships = drawShips(random.split('ships'), kinds)
   return {
     length: random.small(300, 60_000),
     logs: drawLogs(random.split('logs')),
-    size: random.chance(0.02) ? 10 : 1,
+    size: random.chance(0.002) ? 10 : 1,
     tick: random.pick([1, 1, 4]),
     reusesInodes: random.chance(0.3),
     slice: random.pick([1_000, 10_000, 500_000]),
@@ -90,6 +122,8 @@ function drawSettings(random: Random): Settings {
     slowest: random.pick([0.5, 3, 40]),
     limits: { scans: random.pick([1, 2, 4]), ...drawMemory(random.split('memory')) },
     ...(ships && { ships }),
+    isCrowded: kinds === null,
+    checks: drawChecks(random.split('checks'), kinds === null),
   }
 }
 
@@ -98,9 +132,14 @@ function drawMemory(random: Random): { memory?: number } {
   return random.chance(0.05) ? { memory: random.pick([64, 128]) * 1024 * 1024 } : {}
 }
 
-/** A third of the worlds. */
-function drawShips(random: Random): ShipSettings | null {
-  if (!random.chance(0.33)) return null
+function drawChecks(random: Random, isCrowded: boolean): Check[] {
+  const shares = { verify: 0.25, fleet: 0.05, tokens: 0.03, budgets: 0.03 }
+  const names = Object.keys(shares) as Check[]
+  return names.filter((name) => random.chance(isCrowded ? 0.5 : shares[name]))
+}
+
+function drawShips(random: Random, kinds: Set<string> | null): ShipSettings | null {
+  if (kinds === null ? !random.chance(0.33) : !kinds.has('shipper')) return null
   const rules = {
     segmentBytes: random.pick([2_000, 8_000, 1_000_000]),
     segmentAgeMs: random.pick([2_000, 10_000]),

@@ -8,7 +8,7 @@ import type { Plan } from './plan.ts'
 
 /** Always the same, so that only a change makes them fail; `--from today` has others each day. */
 const FROM = 1
-const COUNT = 300
+const COUNT = 500
 
 const folder = mkdtempSync(join(tmpdir(), 'nodestate-worlds-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -9,7 +9,7 @@ import { diskStore } from './disk/store.ts'
 import { Kernel } from './kernel/kernel.ts'
 import { Random } from './kernel/random.ts'
 import { Log } from './logs.ts'
-import type { Plan, Step } from './plan.ts'
+import type { Check, Plan, Step } from './plan.ts'
 import { type Files, onDisk } from './reference.ts'
 
 /** Something that must not be. */
@@ -168,6 +168,11 @@ export class World {
   stateOf<T>(step: Step, make: () => T): T {
     if (!this.states.has(step.by)) this.states.set(step.by, make())
     return this.states.get(step.by) as T
+  }
+
+  /** Whether this world has a costly check; `older` says so for plans that do not name their checks. */
+  isDrawn(check: Check, older: () => boolean): boolean {
+    return this.plan.settings.checks?.includes(check) ?? older()
   }
 
   note(line: string): void {

@@ -12,7 +12,7 @@ interface Compare extends Step {
 /** Rule 4: in a still moment, every resource says what the reference says. Each kind is a function in agree/. */
 export const agreement: Actor = {
   plan({ random, settings, add, moment }) {
-    for (let i = random.small(1, 12); i > 0; i--) {
+    for (let i = random.small(1, settings.isCrowded ? 12 : 8); i > 0; i--) {
       const own = random.split(i)
       const log = own.pick(settings.logs).name
       // Some when all is over: that is where most has happened.

@@ -21,7 +21,7 @@ const OF_FLEET = OF_NODE.filter((kind) => kind.startsWith('merged'))
 /** Rule 4 over peers: a coordinator says what the reference says; what it cannot say, it names. */
 export const coordinator: Actor = {
   plan({ random, settings, add, moment }) {
-    for (let i = random.small(0, 5); i > 0; i--) {
+    for (let i = settings.isCrowded ? random.small(0, 5) : 1; i > 0; i--) {
       const own = random.split(i)
       const log = own.pick(settings.logs).name
       const at = own.chance(0.5) ? settings.length : moment(own)

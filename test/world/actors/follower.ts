@@ -23,14 +23,15 @@ export const FOLLOWERS = 'follower'
 export const follower: Actor = {
   plan(draft) {
     const { random, settings } = draft
-    for (let i = random.small(0, 4); i > 0; i--) {
+    const merged = random.split('merged')
+    const all = merged.chance(settings.isCrowded ? 0.25 : 0.3) ? merged.small(1, 2) : 0
+    const most = settings.isCrowded ? random.small(0, 4) : random.small(all > 0 ? 0 : 1, 2)
+    for (let i = most; i > 0; i--) {
       const own = random.split(i)
       const log = own.pick(settings.logs).name
       planOne(draft, own, { name: String(i), log })
     }
-    const merged = random.split('merged')
-    for (let i = merged.chance(0.25) ? merged.small(1, 2) : 0; i > 0; i--)
-      planOne(draft, merged.split(i), { name: `merged-${i}`, log: '*' })
+    for (let i = all; i > 0; i--) planOne(draft, merged.split(i), { name: `merged-${i}`, log: '*' })
   },
   async act(world, step) {
     const following = world.stateOf(step, () => new Following(world, step as Follow))

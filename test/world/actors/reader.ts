@@ -20,7 +20,7 @@ const MOST_PAGES = 100
 /** Clients that read while files change. */
 export const reader: Actor = {
   plan({ random, settings, add, moment }) {
-    for (let i = random.small(0, 5); i > 0; i--) {
+    for (let i = settings.isCrowded ? random.small(0, 5) : random.small(1, 2); i > 0; i--) {
       const own = random.split(i)
       for (let step = own.small(1, 10); step > 0; step--) {
         const does = own.weighted({ tail: 3, lines: 2, pages: 3, export: 1, list: 1, leave: 1 })

@@ -60,11 +60,11 @@ export async function undoFixes(names, options) {
   try {
     const chosen = names.map((name) => all.find((fault) => fault.name === name))
     for (const fault of names.length === 0 ? all : chosen) {
-      const { worlds, others } = await look(fault, sound.url, options)
+      const { worlds, others, seconds } = await look(fault, sound.url, options)
       isFound &&= worlds !== null
       const seen = others.size === 0 ? '' : `; other rules: ${[...others].join(', ')}`
       const found = worlds === null ? `not found in ${options.most}` : String(worlds)
-      console.log(`${fault.name}: ${found}${seen}`)
+      console.log(`${fault.name}: ${found} (${seconds.toFixed(1)} s of CPU time)${seen}`)
       writeRow(all, fault, found)
     }
   } finally {
@@ -79,6 +79,8 @@ async function look(fault, soundUrl, { from, most, workers }) {
   const faulty = await bundle(fault.edits)
   try {
     const sound = await import(soundUrl)
+    const begun = process.cpuUsage()
+    const secondsOf = ({ user, system }) => (user + system) / 1e6
     for (let next = from; next < from + most; ) {
       const first = await firstBroken(fault, {
         url: faulty.url,
@@ -91,12 +93,12 @@ async function look(fault, soundUrl, { from, most, workers }) {
       const { broken } = await sound.runWorld(sound.planOf(first.seed))
       if (broken.length === 0) {
         console.log(`${fault.name}: seed ${first.seed}: ${first.broken[0].slice(0, 300)}`)
-        return { worlds: first.seed - from + 1, others }
+        return { worlds: first.seed - from + 1, others, seconds: secondsOf(process.cpuUsage(begun)) }
       }
       console.log(`Seed ${first.seed} fails with the fix, too: ${broken[0].slice(0, 300)}`)
       next = first.seed + 1
     }
-    return { worlds: null, others }
+    return { worlds: null, others, seconds: secondsOf(process.cpuUsage(begun)) }
   } finally {
     faulty.remove()
   }

@@ -11,7 +11,7 @@ export const budgets: Rule = {
   name: 'small budgets',
   async calm(world) {
     const random = world.random.split('budgets')
-    if (!random.chance(SEARCHED)) return
+    if (!world.isDrawn('budgets', () => random.chance(SEARCHED))) return
     const service = world.frugal(random.pick([1, 2_000, 20_000]))
     const asked = { kind: random.pick(KINDS), query: drawQuery(random), lines: random.small(1, 40) }
     await agree(world, service, { who: 'budget', log: random.pick(world.logs), ...asked })

@@ -20,7 +20,8 @@ export const fleet: Rule = {
   async calm(world) {
     const random = world.random.split('fleet')
     const shipping = shippingOf(world)
-    if (shipping === null || shipping.runs.length === 0 || !random.chance(FLEETS)) return
+    if (shipping === null || shipping.runs.length === 0) return
+    if (!world.isDrawn('fleet', () => random.chance(FLEETS))) return
     if (world.logs.some((log) => isGuessed(world, log))) return
     const copied = [...world.bucket.objects].filter(([key]) => key.startsWith(`${HOME}/`))
     for (const [key, { bytes }] of copied) world.bucket.put(key.replace(HOME, OTHER), bytes)

@@ -14,7 +14,7 @@ export const tokens: Rule = {
   name: 'a token sees its files only',
   async calm(world) {
     const random = world.random.split('tokens')
-    if (world.logs.length < 2 || !random.chance(GUARDED)) return
+    if (world.logs.length < 2 || !world.isDrawn('tokens', () => random.chance(GUARDED))) return
     const own = random.pick(world.logs)
     const others = world.logs.filter((log) => log !== own)
     const service = world.guarded(own)
