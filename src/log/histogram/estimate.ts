@@ -19,7 +19,7 @@ const MEMBER_SAMPLE = 64 * 1024
 const SMALL = 256 * 1024
 /** So are those that are open for a period: few of them may be in it. */
 const SMALL_OF_PERIOD = 4 * 1024 * 1024
-/** With a filter, fewer matching records than this in all samples say too little about the rest of the log. */
+/** Fewer matching records than this in all samples say too little about the rest of the log. */
 const LEAST_HITS = 100
 
 /** What one sample says about the range of the log that begins with it. */
@@ -35,7 +35,7 @@ interface DensitySample {
 }
 
 /**
- * Whether an estimate could be made: not if the budget ran out, or if a filter matched too few sampled records. It is a
+ * Whether an estimate could be made: not if the budget ran out, or if the samples have too few wanted records. It is a
  * guess if times fall from one sample to the next, because then they do not tell where the records between them are.
  */
 export type EstimateOutcome = 'whole' | 'guess' | 'spent' | 'thin'
@@ -62,7 +62,7 @@ export async function estimate(
   }
   // An archive is read in order; everything else a few samples at a time.
   const parallel = log.series.parts.some((part) => part.compressed) ? 1 : atOnce
-  return fill(chart, filter, await sampled(log, count, parallel, take))
+  return fill(chart, await sampled(log, count, parallel, take))
 }
 
 /**
@@ -91,7 +91,7 @@ export async function estimateMembers(
     for (let at = indexOf(i); at < indexOf(i + 1); at++) length += parts[at]!.entry.size
     return { ...sample, density: sample.density.map((share) => (share * size) / stored), length }
   }
-  return fill(chart, filter, await sampled(log, count, MEMBERS_AT_ONCE, take))
+  return fill(chart, await sampled(log, count, MEMBERS_AT_ONCE, take))
 }
 
 /** Takes samples, some in parallel; null if the budget ran out. */
@@ -109,13 +109,9 @@ async function sampled(
   return isComplete ? samples : null
 }
 
-function fill(
-  chart: Chart,
-  { selection }: Pick<Filter, 'selection'>,
-  samples: DensitySample[] | null,
-): EstimateOutcome {
+function fill(chart: Chart, samples: DensitySample[] | null): EstimateOutcome {
   if (samples === null) return 'spent'
-  if (selection.isSearch && samples.reduce((sum, { hits }) => sum + hits, 0) < LEAST_HITS) return 'thin'
+  if (samples.reduce((sum, { hits }) => sum + hits, 0) < LEAST_HITS) return 'thin'
   const end = chart.to
   samples.forEach(({ time, density, length }, i) => {
     if (Number.isNaN(time)) return

@@ -49,6 +49,21 @@ describe('an estimated histogram', () => {
     expect(await ask(query)).toEqual({ sum: count, complete: true, estimated: undefined })
   })
 
+  it.each([1, 20])('of %d records of many KiB is a count', async (count) => {
+    const lines = Array.from(
+      { length: count },
+      (_, i) => `${lineOf(i).trimEnd()} ${'x'.repeat(3e6 / count)}\n`,
+    )
+    const long = createApp({ logs: memoryStore({ 'b.log': lines.join('') }), config: '' })
+    const response = await long.request('/api/v1/log/histogram?file=b.log&estimate=true&buckets=1')
+    const { buckets, estimated } = (await response.json()) as {
+      buckets: { counts: number[] }[]
+      estimated?: boolean
+    }
+    expect(estimated).toBe(undefined)
+    expect(buckets[0]!.counts.reduce((all, each) => all + each)).toBe(count)
+  })
+
   it('of a short log is a count', async () => {
     for (const count of [1, 3, 100]) {
       const short = createApp({
