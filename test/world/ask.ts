@@ -94,8 +94,12 @@ export function parametersOf(
   for (const [name, instant] of Object.entries(instantsOf(world, log, query)))
     if (instant !== null) parameters.set(name, new Date(instant).toISOString())
   for (const [name, value] of Object.entries(more)) parameters.set(name, String(value))
+  if ('lines' in more || 'first' in more) parameters.set('size', String(PAGE_SIZE))
   return parameters
 }
+
+/** The size of pages of so many lines: the longest record fits. */
+export const PAGE_SIZE = 4 * 1024 * 1024
 
 /** How often a client comes back when too many searches are running. */
 const TRIES = 30

@@ -23,10 +23,15 @@ export interface LogSettings {
   broken?: boolean
   /** Whether an archive has the time at which it was made, and not that of its file. @default false */
   touched?: boolean
+  /** The length of one very long record, in characters. @default it has none */
+  longest?: number
 }
 
 export const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 export type Level = (typeof LEVELS)[number]
+
+const MIB = 1024 * 1024
+const VERY_LONG = 0.001
 
 const NAMES = ['broker.log', 'storage.log', 'query.log']
 
@@ -46,8 +51,14 @@ export function drawLogs(random: Random): LogSettings[] {
     const rising = stream.chance(0.3) && isNumbered
     const broken = stream.chance(0.15)
     const touched = stream.chance(0.25)
-    return { ...settings, rising, broken, touched }
+    const longest = drawLongest(stream.split('longest'))
+    return { ...settings, rising, broken, touched, ...(longest && { longest }) }
   })
+}
+
+/** One log in a thousand has a record of some MiB. JSON of more than 4 MiB is not parsed. */
+function drawLongest(random: Random): number | null {
+  return random.chance(VERY_LONG) ? random.between(MIB, 3 * MIB) : null
 }
 
 /** A line that was written: the truth. */

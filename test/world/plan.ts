@@ -110,9 +110,10 @@ function drawKinds(random: Random): Set<string> | null {
 
 function drawSettings(random: Random, kinds: Set<string> | null): Settings {
   const ships = drawShips(random.split('ships'), kinds)
-  return {
+  const logs = drawLogs(random.split('logs'))
+  const settings: Settings = {
     length: random.small(300, 60_000),
-    logs: drawLogs(random.split('logs')),
+    logs,
     size: random.chance(0.002) ? 10 : 1,
     tick: random.pick([1, 1, 4]),
     reusesInodes: random.chance(0.3),
@@ -125,6 +126,8 @@ function drawSettings(random: Random, kinds: Set<string> | null): Settings {
     isCrowded: kinds === null,
     checks: drawChecks(random.split('checks'), kinds === null),
   }
+  // Some MiB in small slices from a slow disk would take longer than a search may.
+  return logs.some(({ longest }) => longest) ? { ...settings, slice: 500_000, slowest: 3 } : settings
 }
 
 /** Some processes have little memory. */

@@ -22,11 +22,10 @@ interface Stepping extends Step {
 /** A second, a minute, an hour and a year. */
 const STEPS = [1_000, 60_000, 3_600_000, 31_536_000_000]
 
-/**
- * The share of logs with a record of up to 200 KiB. Longer records arrive in parts: at followers above 256 KiB, on pages
- * above the largest answer.
- */
+/** The share of logs with a record of up to 200 KiB. */
 const LONG = 0.01
+/** A longer record has this length. */
+const MOST_DRAWN = 256 * 1024
 
 const WORDS = [
   'slow query',
@@ -45,7 +44,7 @@ const BROKEN_WORDS = [...WORDS, 'M\uFFFDller']
 export const writer: Actor = {
   changes: true,
   plan({ random, settings, add, moment }) {
-    for (const { name, rising } of settings.logs) {
+    for (const { name, rising, longest } of settings.logs) {
       const own = random.split(name)
       for (let i = own.small(2, 25); i > 0; i--)
         add(name, 'write', moment(own), {
@@ -62,6 +61,7 @@ export const writer: Actor = {
           trace: 0,
           longest: long.between(64, 200) * 1024,
         })
+      if (longest !== undefined) add(name, 'write', moment(long), { count: 1, pieces: 1, trace: 0, longest })
       if (KNOWN.noSteppedRising && rising) continue
       const clock = random.split(`${name} clock`)
       for (let i = clock.chance(0.3) ? clock.small(1, 4) : 0; i > 0; i--)
@@ -120,6 +120,9 @@ async function writeLine(world: World, log: Log, { text, pieces }: Pieces, rando
 
 function wordsOf(random: Random, longest: number, from: readonly string[]): string {
   let words = random.pick(from)
-  for (const length = random.small(5, longest); words.length < length; ) words += ` ${random.pick(from)}`
+  const length = longest > MOST_DRAWN ? longest : random.small(5, longest)
+  while (words.length < Math.min(length, MOST_DRAWN)) words += ` ${random.pick(from)}`
+  // To draw all words of some MiB would take longer than the rest of the world.
+  if (words.length < length) words = `${words} `.repeat(Math.ceil(length / words.length))
   return words
 }

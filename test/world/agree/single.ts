@@ -1,11 +1,11 @@
-import { type Answer, linkOf } from '../ask.ts'
+import { type Answer, linkOf, PAGE_SIZE } from '../ask.ts'
 import { bytesOf, LEVELS } from '../logs.ts'
 import { type Comparison, compareTexts, type Kind } from './comparison.ts'
 
 /** The last lines of the log as they are. */
 const text: Kind = async ({ log, reference, query, lines, get, differs }) => {
   const rotated = query.rotated ? '&rotated=true' : ''
-  const answer = await get(`/api/v1/log/view?file=${log.name}&lines=${lines}${rotated}`)
+  const answer = await get(`/api/v1/log/view?file=${log.name}&lines=${lines}&size=${PAGE_SIZE}${rotated}`)
   const all = (reference.text(query.rotated) ?? '').match(/[^\n]*\n|[^\n]+$/g) ?? []
   if (answer) compareTexts(answer.text, all.slice(-lines).join(''), differs)
 }
@@ -105,6 +105,8 @@ function sizeOf(text: string): number {
 
 interface Chart {
   complete: boolean
+  /** Of a log of more than 1 MiB, counts may be estimated. */
+  estimated?: boolean
   step: number
   levels: string[]
   buckets: { time: number; counts: number[] }[]
@@ -116,7 +118,8 @@ export const histogram =
   async ({ chosen, lines, question, get, differs }) => {
     const answer = await get(`/api/v1/log/histogram?${question({ buckets: lines, ...more })}`)
     if (!answer) return
-    const { complete, step, levels, buckets } = JSON.parse(answer.text) as Chart
+    const { complete, estimated, step, levels, buckets } = JSON.parse(answer.text) as Chart
+    if (estimated && more.estimate) return
     const expected = buckets.map(() => levels.map(() => 0))
     for (const { time, level } of chosen) {
       const at = Math.floor(((time ?? 0) - (buckets[0]?.time ?? 0)) / step)

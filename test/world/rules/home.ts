@@ -1,5 +1,5 @@
 import { agree, KINDS } from '../agree/agree.ts'
-import { ask, drawQuery } from '../ask.ts'
+import { ask, drawQuery, PAGE_SIZE } from '../ask.ts'
 import type { Log } from '../logs.ts'
 import { inHome, Reference } from '../reference.ts'
 import { livesIn } from '../ship/lives.ts'
@@ -83,7 +83,7 @@ async function expire(world: World): Promise<void> {
   const isTimed = new Reference(files).records(true).some(({ time }) => time !== null)
   if (chart.status !== 200 && (isTimed || !chart.text.includes('no-time')))
     world.break('what has expired is said', `the chart is ${chart.status} ${chart.text}`)
-  const view = await get(`/api/v1/log/view?${file}&lines=100000`)
+  const view = await get(`/api/v1/log/view?${file}&lines=100000&size=${PAGE_SIZE}`)
   if (view.status !== 200 || view.text !== expected || !view.notes.includes('begins-late'))
     world.break(
       'what has expired is said',
