@@ -7,8 +7,8 @@ import { HOME, shippingOf } from '../ship/shipping.ts'
 import type { Service, World } from '../world.ts'
 import type { Rule } from './rule.ts'
 
-/** How many resources are compared in one world: more worlds with fewer questions find more. */
-const COMPARED = 1
+/** How many resources are compared in one world: to ship costs more than to ask. */
+const COMPARED = 3
 
 /** Rule 4 for what was shipped: a home, as a node of a fleet, says what its segments say; and what has expired shows. */
 export const home: Rule = {
