@@ -178,13 +178,15 @@ const MAX_RATIO = 2000
 
 /** The member of a family that holds what the cursor saw: by identity first, then by name, then the newest first. */
 export async function findAmong(opener: Opener, { members }: Family, cursor: Cursor): Promise<Text | null> {
-  const rank = (entry: Entry) =>
-    cursor.id !== null && entry.id === cursor.id ? 0 : entry.key === cursor.name ? 1 : 2
+  const rank = ({ id, key }: Entry) => {
+    if (cursor.id === null || id === undefined) return key === cursor.name ? 1 : 2
+    // Another file under the name is a new one, which may begin as the old one did.
+    return id === cursor.id ? 0 : key === cursor.name ? 3 : 2
+  }
   const candidates = [...members].reverse().sort((a, b) => rank(a) - rank(b))
   for (const entry of candidates) {
     // Nothing was read of an empty file: only its identity or, without one, its name can decide.
-    const isNamed = rank(entry) === 1 && (cursor.id === null || entry.id === undefined)
-    if (cursor.print.length === 0 && rank(entry) > 0 && !isNamed) continue
+    if (cursor.print.length === 0 && rank(entry) > 1) continue
     const text = await openText(opener, entry)
     const reach = Math.max(cursor.offset, cursor.print.offset + cursor.print.length)
     if ((text.compressed ? entry.size * MAX_RATIO : entry.size) < reach) continue
