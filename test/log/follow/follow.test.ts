@@ -503,6 +503,16 @@ describe('follow on a disk', () => {
     await client.until(({ records }) => records === line(2))
   })
 
+  it('reads the rest of a file in its archive, though the new one begins with the same bytes', async () => {
+    writeFileSync(path('new.log'), line(1).slice(0, 20))
+    const client = await open(appOf(fsStore(folder)), 'file=new.log&lines=0', SSE)
+    writeFileSync(path('new.log.1.gz'), gzipSync(lines(1, 4)))
+    writeFileSync(path('next'), lines(4, 7))
+    renameSync(path('next'), path('new.log'))
+    await client.until(({ records }) => records.endsWith(line(6)))
+    expect(client.records).toBe(lines(1, 7))
+  })
+
   it('does not lose a line that is split by a rotation', async () => {
     const client = await open(appOf(fsStore(folder)), 'file=a.log&lines=0', SSE)
     appendFileSync(path('a.log'), line(3).slice(0, 30))
