@@ -5,7 +5,7 @@ import { exactTime, isExact } from '../format/read/stamp.ts'
 import { addFields, kindOf, numberOf } from '../format/read/vocabulary.ts'
 import type { Zone } from '../time.ts'
 import { LineOut } from './bytes/line-out.ts'
-import { find, putTemplate, type Template, template } from './bytes/words.ts'
+import { putTemplate, type Template, template } from './bytes/words.ts'
 
 /**
  * Writes the record of one line that begins at `from` and ends before `to`, and sets where it ends. False for an unusual
@@ -196,13 +196,6 @@ export class RecordOut extends LineOut {
     this.put(TAGS_END)
   }
 
-  /** A tag in the line. */
-  tagAt(from: number, to: number): void {
-    this.put(TAGS)
-    this.escaped(from, to)
-    this.put(TAGS_END)
-  }
-
   message(from: number, to: number): void {
     this.put(MESSAGE)
     this.escaped(from, to)
@@ -285,8 +278,7 @@ export class RecordOut extends LineOut {
 
   /** Ends the record with the `key=value` pairs of its message, which is plain and at bytes[from, to). */
   endWithPairs(from: number, to: number): true {
-    const { equals } = this.line
-    if (equals < to && (equals >= from || find(this.copy.view, 0x3d, from, to) < to))
+    if (this.line.equals < to)
       for (const [key, value] of pairsIn(this.text(from, to))) if (!this.has(key)) this.field(key, value)
     this.end()
     return true

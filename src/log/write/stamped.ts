@@ -2,12 +2,10 @@ import { BoundedMap } from '../../limits/bounded-map.ts'
 import { decode, type StampReader } from '../format/format.ts'
 import { parseLevel } from '../format/read/level.ts'
 import { wordOf } from '../format/read/words.ts'
-import { anyHeader, generalHeader, type HeadLine } from '../format/stamped/header.ts'
+import { generalHeader, type HeadLine } from '../format/stamped/header.ts'
 import { PROGRAMS, type Program } from '../format/stamped/programs.ts'
 import { beforeOf, levelBefore, syslogOf, wordAfter } from '../format/stamped/stamped.ts'
-import { bytesIn, find, wideBlank } from './bytes/words.ts'
-import { headOf, isHead, type KnownHead, writeHeader, writeHeadFields } from './head.ts'
-import { type Beginning, beginnings, decide, KnownHeads, open, placeOf, variantsOf } from './heads.ts'
+import { wideBlank } from './bytes/words.ts'
 import type { LineWriter, RecordOut } from './record.ts'
 
 /** What distinguishes the times that `syslogOf` knows; no text before a time is one of these. */
@@ -37,6 +35,7 @@ function beforeIn(record: RecordOut, from: number, to: number): string {
 
 /** Writes lines as `stampedFields` reads them. */
 export function stampedWriter(stampAt: StampReader): LineWriter {
+  const writers = new BoundedMap<string, ProgramWriter>(KNOWN)
   return (record, start, limit) => {
     const to = record.scan(start, limit)
     const { bytes } = record
@@ -57,29 +56,19 @@ export function stampedWriter(stampAt: StampReader): LineWriter {
     let from = bytes[stamp.end] === 0x5d ? stamp.end + 1 : stamp.end
     while (from < to && (bytes[from] === 0x20 || bytes[from] === 0x09 || bytes[from] === 0x3a)) from++
     if (bytes[from]! >= 0x80 && wideBlank(bytes, from) > 0) return false
-    rest.before = before
-    rest.level = level
-    rest.from = from
-    rest.to = to
-    rest.isLevelAfter = early === null
-    return writer.write(record, rest)
+    const text = record.text(from, to)
+    return writer.write(record, { before, text, level, from, to, isLevelAfter: early === null })
   }
 }
 
 /** A line behind its time. */
-interface Rest extends Omit<HeadLine, 'text'> {
+interface Rest extends HeadLine {
   /** Where its text is. */
   from: number
   to: number
   /** Whether the level stands behind the time, too. */
   isLevelAfter: boolean
 }
-
-/** One object is reused. */
-const rest: Rest = { before: '', level: -1, from: 0, to: 0, isLevelAfter: true }
-
-/** Writers by what is before the time. They know what lines begin with, whichever log they are in. */
-const writers = new BoundedMap<string, ProgramWriter>(KNOWN)
 
 /**
  * Writes lines with the same text before their times. Most lines of a log were written by one program: a single pattern
@@ -91,7 +80,6 @@ class ProgramWriter {
   #last = 0
   /** For each program, a pattern that fits its lines and none of those before it. */
   readonly #patterns: RegExp[] = []
-  readonly #heads = new KnownHeads<KnownLine>()
 
   constructor(before: string, programs: readonly Program[]) {
     this.#plans = programs
@@ -101,34 +89,9 @@ class ProgramWriter {
 
   /** Writes a plain line whose time is written. False if its level is not the program's. */
   write(record: RecordOut, rest: Rest): boolean {
-    const known = this.#heads.find(record.bytes, rest.from, rest.to)
-    if (known && isKnown(record.bytes, known, this.#heads.places, rest))
-      return writeKnown(record, known, this.#heads.places, rest)
-    const text = record.text(rest.from, rest.to)
-    const found = this.#find(text)
+    const found = this.#find(rest.text)
     const plan = this.#plans[this.#last]
-    const line = { ...rest, text }
-    const isWritten = plan ? writeProgram(record, plan, found, line) : writeGeneral(record, line)
-    if (isWritten && !known && this.#heads.mayLearn()) this.#learn(record.bytes, line, found)
-    return isWritten
-  }
-
-  /** Learns what lines are that begin as this one does. */
-  #learn(bytes: Uint8Array, line: Rest & HeadLine, found: readonly (string | undefined)[]): void {
-    const plan = this.#plans[this.#last]
-    const length = plan ? found[0]!.length : generalLength(line, line.text)
-    // A part of a line keeps all of it in memory: this text is made anew.
-    const prefix = plan ? '' : JSON.parse(JSON.stringify(prefixOf(line)))
-    for (const beginning of length < 0 ? [] : beginnings(line.text, length)) {
-      const decision = decide(this.#plans, this.#last, beginning)
-      const head = decision && (plan ? headOf(plan.names, decision) : generalHead(line, beginning))
-      if (!head) continue
-      const { isLevelAfter, from } = line
-      const level = plan && plan.numbers.level === 0 ? ANY_LEVEL : line.level
-      const known = { ...head, plan, level, isLevelAfter, prefix, isUntailed: decision.isUntailed }
-      this.#heads.learn(bytes, from, beginning, known)
-      return
-    }
+    return plan ? writeProgram(record, plan, found, rest) : writeGeneral(record, rest)
   }
 
   #find(text: string): readonly (string | undefined)[] {
@@ -162,11 +125,6 @@ interface HeaderPlan {
   /** The groups of what is before the time. */
   before: readonly [name: string, text: string | undefined][]
   inside: readonly RegExp[]
-  /** A byte that each match of those holds. */
-  holds: number
-  /** The head alone, as a pattern of lines that may go on in any way. */
-  open: RegExp
-  hasTail: boolean
 }
 
 const NAMED_GROUP = /\(\?<(\w+)>/g
@@ -177,7 +135,7 @@ export function unnamed(source: string): { source: string; names: readonly strin
   return { source: source.replace(NAMED_GROUP, '('), names }
 }
 
-function planOf({ before, head, tail, inside = [], holds = '' }: Program, textBefore: string): HeaderPlan {
+function planOf({ before, head, tail, inside = [] }: Program, textBefore: string): HeaderPlan {
   // The tail may overlap with the head, and is searched for in all of the line.
   const source = `${tail ? `(?=[^]*?(?<whole_tail>${tail.source}))` : ''}${head.source.slice(1)}`
   const { source: pattern, names } = unnamed(source)
@@ -191,9 +149,6 @@ function planOf({ before, head, tail, inside = [], holds = '' }: Program, textBe
     fields: names.map((_, i) => i).filter((i) => i > 0 && !Object.hasOwn(numbers, names[i]!)),
     before: Object.entries(before?.exec(textBefore)?.groups ?? {}),
     inside,
-    holds: holds.charCodeAt(0),
-    open: open(unnamed(head.source).source),
-    hasTail: tail !== undefined,
   }
 }
 
@@ -201,7 +156,7 @@ function writeProgram(
   record: RecordOut,
   { names, numbers, fields, before, inside }: HeaderPlan,
   found: readonly (string | undefined)[],
-  { text, from, to, level }: Rest & HeadLine,
+  { text, from, to, level }: Rest,
 ): boolean {
   const word = numbers.level === 0 ? undefined : found[numbers.level]
   if (word !== undefined && !isLevel(word, level)) return false
@@ -221,15 +176,11 @@ function writeProgram(
   record.message(message, messageEnd)
   for (const [name, group] of before) if (name !== 'level') record.group(name, group)
   for (let i = 0; i < fields.length; i++) record.group(names[fields[i]!]!, found[fields[i]!])
-  if (inside.length > 0) writeInside(record, inside, text.slice(start, end))
-  return record.endWithPairs(message, messageEnd)
-}
-
-function writeInside(record: RecordOut, inside: readonly RegExp[], message: string): void {
   for (const pattern of inside) {
-    const groups = pattern.exec(message)?.groups
+    const groups = pattern.exec(text.slice(start, end))?.groups
     for (const name in groups) record.group(name, groups[name])
   }
+  return record.endWithPairs(message, messageEnd)
 }
 
 /** The last word for each level. */
@@ -242,7 +193,7 @@ function isLevel(word: string, level: number): boolean {
   return true
 }
 
-function writeGeneral(record: RecordOut, rest: Rest & HeadLine): boolean {
+function writeGeneral(record: RecordOut, rest: Rest): boolean {
   const { message, context } = generalHeader(rest, rest.isLevelAfter)
   const start = record.after(rest.text, rest.text.length - message.length, rest.from)
   const from = record.skipBlanks(start, rest.to)
@@ -250,72 +201,4 @@ function writeGeneral(record: RecordOut, rest: Rest & HeadLine): boolean {
   record.message(from, rest.to)
   if (context.prefix !== undefined) record.field('prefix', context.prefix as string)
   return record.endWithPairs(from, rest.to)
-}
-
-/** A line up to its message, as those that begin in the same way are. */
-interface KnownLine extends KnownHead {
-  /** Its program; undefined if it is of none. */
-  plan: HeaderPlan | undefined
-  /** The level that it must have; `ANY_LEVEL` if that does not matter. */
-  level: number
-  isLevelAfter: boolean
-  /** What is before its time, if it is of no program. */
-  prefix: string
-  /** Whether a line with a tail may be of another program. */
-  isUntailed: boolean
-}
-
-const ANY_LEVEL = -2
-
-function isKnown(bytes: Uint8Array, known: KnownLine, places: Int32Array, rest: Rest): boolean {
-  return (
-    (known.level === rest.level || known.level === ANY_LEVEL) &&
-    known.isLevelAfter === rest.isLevelAfter &&
-    !(known.isUntailed && mayHaveTail(bytes, rest.from, rest.to)) &&
-    isHead(bytes, known, places)
-  )
-}
-
-/** Whether the last word of a line is in parentheses, as the tails of programs are. */
-function mayHaveTail(bytes: Uint8Array, from: number, to: number): boolean {
-  if (bytes[to - 1] !== 0x29) return false
-  let at = to - 1
-  while (at > from && bytes[at - 1] !== 0x20) at--
-  return bytes[at] === 0x28
-}
-
-function writeKnown(record: RecordOut, known: KnownLine, places: Int32Array, rest: Rest): boolean {
-  const { plan } = known
-  record.level(rest.level)
-  const message = writeHeader(record, known, places, rest.to)
-  if (plan) {
-    for (const [name, group] of plan.before) if (name !== 'level') record.group(name, group)
-    writeHeadFields(record, known, places)
-    if (plan.inside.length > 0 && find(record.copy.view, plan.holds, message, rest.to) < rest.to)
-      writeInside(record, plan.inside, record.text(message, rest.to))
-  } else if (known.prefix !== '') record.field('prefix', known.prefix)
-  return record.endWithPairs(message, rest.to)
-}
-
-const prefixOf = (line: Rest & HeadLine) =>
-  (generalHeader(line, line.isLevelAfter).context.prefix as string | undefined) ?? ''
-
-/** How long the head of a line of no program is; -1 if it also depends on what follows its level, or holds a prefix. */
-function generalLength({ level, isLevelAfter }: Rest, text: string): number {
-  if (!isLevelAfter || level < 0) return 0
-  const header = anyHeader(text, level)
-  const length = header ? text.length - header.message.length : -1
-  // `DEBUG1` is a level, and `DEBUG9` is none.
-  return header?.context.prefix === undefined && !/\d/.test(text.slice(0, length)) ? length : -1
-}
-
-/** Where the message of such a line begins. */
-function generalHead(line: Rest, beginning: Beginning): KnownHead | null {
-  const texts = variantsOf(beginning)
-  const places = texts.map((text) => placeOf(text, generalLength(line, text), beginning.by))
-  const [message] = places
-  // Two characters decide whether the level ends there.
-  const isSure = beginning.isEnd || message === 0 || beginning.text.length >= message! + 2
-  if (message! < 0 || places.some((place) => place !== message) || !isSure) return null
-  return { message: bytesIn(texts[0]!, message!), tag: null, source: null, fields: [] }
 }

@@ -8,7 +8,7 @@ import type { LineWriter } from './record.ts'
 import { headWriter } from './row.ts'
 import { stampedWriter } from './stamped.ts'
 
-export { copyNormal } from './bytes/normal.ts'
+export { copyNormal } from './normal.ts'
 
 const WRITERS = {
   lindb: writeLindb,

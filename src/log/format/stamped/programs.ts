@@ -11,8 +11,6 @@ export interface Program {
   tail?: RegExp
   /** Patterns whose groups are more fields. They are read from the message, which stays as it is. */
   inside?: readonly RegExp[]
-  /** A character that each match of those holds. */
-  holds?: string
   /** Whether lines without a time have this head, too: inside a container's log, for instance. */
   timeless?: true
 }
@@ -38,7 +36,6 @@ export const PROGRAMS: readonly Program[] = [
   {
     head: /^(?<thread>\d{1,20}) \[(?<level>[A-Za-z]{1,20})\] (?:\[(?<code>MY-\d{1,10})\] \[(?<tag>\w{1,40})\] )?/,
     inside: MYSQL_USER,
-    holds: "'",
   },
   // ClickHouse: `[ 77 ] {query id} <Error> executeQuery: …`
   {
@@ -49,7 +46,6 @@ export const PROGRAMS: readonly Program[] = [
   // nginx: `[error] 13#13: *1 open() … failed, client: 10.0.0.7, request: "GET / HTTP/1.1"`
   {
     head: /^\[(?<level>[a-z]{3,6})\] (?<pid>\d{1,20})#(?<thread>\d{1,20}): (?:\*(?<connection>\d{1,20}) )?/,
-    holds: ',',
     inside: [
       /, client: (?<client>[^\s,]{1,100})/,
       /, server: (?<server>[^\s,]{1,260})/,
@@ -67,8 +63,7 @@ export const PROGRAMS: readonly Program[] = [
   },
   // PgBouncer: `[1234] LOG C-0x5581: shop/app@10.0.0.7:51234 …`
   {
-    head: /^\[(?<pid>\d{1,20})\] (?<level>[A-Z]{3,10}) (?=[CS]-\dx)/,
-    holds: '@',
+    head: /^\[(?<pid>\d{1,20})\] (?<level>[A-Z]{3,10}) (?=[CS]-0x)/,
     inside: [
       /^[CS]-0x[\da-f]+: (?<db>[^/\s]{1,100})\/(?<user>[^@\s]{1,100})@(?<client>\[?[\da-fA-F.:]+\]?:\d{1,5}|unix[^\s:]*)/,
     ],
@@ -92,7 +87,6 @@ export const PROGRAMS: readonly Program[] = [
   // Elasticsearch: `[INFO ][o.e.n.Node               ] [node-1] …`
   {
     head: /^\[(?<level>[A-Z]{4,5}) ?\]\[(?<tag>[^\]]{1,200}?) {0,60}\] (?:\[(?<node>[^\]]{0,200})\] ?)?/,
-    holds: '[',
     inside: [/\btook_millis\[(?<duration_ms>\d{1,15})\]/],
     timeless: true,
   },
