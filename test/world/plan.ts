@@ -66,16 +66,16 @@ export interface Draft {
 }
 
 /** How many of a hundred worlds have these kinds of actors. */
-const CROWDED = 1
+const CROWDED = 5
 const SHARES: Readonly<Record<string, number>> = {
   follower: 23,
-  agreement: 54,
+  agreement: 52,
   shipper: 11,
   reader: 11,
-  coordinator: 1,
+  coordinator: 3,
 }
 /** How many of a hundred have two. */
-const PAIRS = 10
+const PAIRS = 15
 
 /** The world of a seed. */
 export function planOf(seed: number): Plan {

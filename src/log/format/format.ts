@@ -61,8 +61,8 @@ export interface LineFormat {
   /** Whether the text inside a line that wraps it is in the file as it is, and holds what `find` looks for. */
   holds?(bytes: Uint8Array, from: number, to: number, find: Find): boolean
   /**
-   * Whether a text may begin in the line bytes[from, end) and go on in the next one, where lines hold parts of others as
-   * they are. `to` is where the lines end that are at hand; `areNext` says whether two bytes follow each other in the text.
+   * Whether a text may begin in the line bytes[from, end) and go on in the next one. Only formats whose lines hold parts of
+   * longer lines have this. `to` is the end of the given lines; `areNext` says whether two bytes are neighbours in the text.
    */
   crosses?(bytes: Uint8Array, line: { from: number; end: number; to: number }, areNext: AreNext): boolean
   /** The format of the wrapped lines, if lines wrap others. */

@@ -79,7 +79,8 @@ export class Scanner {
     const chunksAt = SHAPES + MOST_SHAPES * SHAPE_BYTES + PAD
     const guestAt = chunksAt + 3 * slot
     this.#packed = guestAt + slot
-    // A line with a hit has two bytes at least, with its line break; one with a shape has far more than four.
+    // A line with a hit has at least two bytes, with its line break. A line with a shape has far more than four, so that
+    // FOUND_NUMBERS for each line fit.
     this.#pairs = Math.ceil((this.#packed + slot) / 8) * 8
     const pages = Math.ceil((this.#pairs + 4 * (room + PAD)) / WASM_PAGE_BYTES)
     // It never grows: growing would detach the memory from a read in progress.
@@ -151,7 +152,7 @@ export class Scanner {
     return new Int32Array(this.#memory.buffer, this.#pairs, (this.#state[3]! - this.#pairs) >> 2)
   }
 
-  /** What the last record says that had a shape (`levelCode`); 0 if there was none. */
+  /** The level of the last record that had a shape (`levelCode`); 0 if there was none. */
   get said(): number {
     return this.#state[1]!
   }

@@ -9,7 +9,7 @@ export interface ShapedLines {
   find: Find
   /** The level of the line that was found; undefined if it has no known shape. */
   readonly level: number | undefined
-  /** Of a line with a level: where it ends, and where its record does or at least reaches. */
+  /** Where a line with a level ends, and how far its record is known to reach. */
   readonly headEnd: number
   readonly end: number
   /** Whether the record certainly ends there. */
@@ -31,9 +31,9 @@ export function shapedLines(
   const least = levelCode(level)
   let found: Int32Array = new Int32Array(0)
   let next = 0
-  /** Where the lines end that were looked at: none of the shapes fits the one that begins there. */
+  /** The end of the lines that were examined: the line that begins there fits no shape. */
   let stop = from - 1
-  /** Whether that one, if it begins no record, continues one that is not wanted. */
+  /** Whether the line at `stop` belongs to a record that is not wanted, unless it begins a record of its own. */
   let isPassed = false
   const lines = { level: undefined as number | undefined, headEnd: 0, end: 0, isWhole: false }
   const look = (at: number) => {

@@ -62,9 +62,11 @@ export class Shapes {
   #next = 0
   /** Bytes that fitted and have not been spent on learning, as if so many had fitted at first. */
   #credit = AT_FIRST * ENOUGH
-  /** Lines that did not fit, those that were only passed over, which takes a quarter as long, and bytes that did. */
+  /** Lines that fitted no shape. */
   #unshaped = 0
+  /** Such lines that only continued an unwanted record: passing over one takes a quarter of the time. */
   #passed = 0
+  /** Bytes of lines that fitted. */
   #shaped = 0
 
   /** Those of a scanner before are forgotten. */

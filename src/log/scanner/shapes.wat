@@ -296,8 +296,8 @@
     (i32.const -1))
 
   ;; Counts the lines of [from, to) by what their shape's word says, and stops at the first one that fits none of the
-  ;; shapes or continues the one before: gives where that line starts. A record that says `least` or more is not counted:
-  ;; where it starts, where its first line ends, where it ends and what it says go to where `state` says. `state` gets the
+  ;; shapes or continues the one before: gives where that line starts. A record that says `least` or more is not counted,
+  ;; but written at the place that `state` names: its start, the end of its first line, its end, its level. `state` gets the
   ;; shape of the last record that was counted and its second, what the last record says, and where the next one goes.
   (func (export "shaped")
     (param $from i32) (param $to i32) (param $shapes i32) (param $shapesEnd i32) (param $least i32) (param $state i32)

@@ -201,7 +201,7 @@ function lineTest({ format, selection: { matcher } }: Filter): LineTest | undefi
   const areNext = (byte: number, next: number) => isPair(needle, byte, next)
   const { length } = needle.low
   return (bytes, at, to) => {
-    // Its first bytes are a mark, and the last of these is here.
+    // `at` is where the mark ends, and the text begins with the mark: so it is within its length of here.
     if (find(bytes, Math.max(0, at - length), Math.min(to, at + length)) >= 0) return true
     const from = bytes.lastIndexOf(LF, at) + 1
     return format.crosses!(bytes, { from, end: lineEnd(bytes, at, to), to }, areNext)

@@ -122,7 +122,7 @@ function continues(wrapper: Wrapper, bytes: Uint8Array, from: number): boolean {
   return wrapper.isPartial(bytes, before, from - 1)
 }
 
-/** Whether a text may cross the border between a line that the next one continues and that one. */
+/** Whether a text may begin in a line and go on in the next one, which continues it. */
 function mayCross(
   wrapper: Wrapper,
   bytes: Uint8Array,
@@ -134,7 +134,7 @@ function mayCross(
   const isEmpty = line.from >= line.to
   const nextEnd = lineEnd(bytes, end + 1, to)
   const first = wrapper.read(bytes, end + 1, nextEnd)?.from ?? end + 1
-  // A part without text, or one whose next is not at hand: only the whole line can tell.
+  // If a part is empty, or the next one is not in these bytes, only the joined line can tell.
   return isEmpty || first >= nextEnd || areNext(bytes[end - 1]!, bytes[first]!)
 }
 
