@@ -59,7 +59,8 @@ describe('a download of a large object', () => {
     expect(parts.length).toBeGreaterThanOrEqual(10)
     expect(parts.every(({ ifMatch }) => ifMatch === etag)).toBe(true)
     expect(new Set(parts.map(({ range }) => range)).size).toBe(parts.length)
-    expect(parts.at(-1)!.range).toMatch(new RegExp(`-${LENGTH - 1}$`))
+    // Connections may overtake each other.
+    expect(parts.filter(({ range }) => range?.endsWith(`-${LENGTH - 1}`))).toHaveLength(1)
   })
 
   it.each([
