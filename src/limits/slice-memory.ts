@@ -30,7 +30,7 @@ export class SliceMemory {
     return Math.min(most, SMALLEST)
   }
 
-  /** Counts bytes that are held already, whatever the crowd. False if that is more than all may hold together. */
+  /** Counts bytes that are already held, whatever the crowd. False, and nothing counted, beyond what all may hold. */
   hold(bytes: number): boolean {
     this.release()
     return this.#grow(bytes)

@@ -17,7 +17,15 @@ import type { ViewRequest } from '../view/request.ts'
 import { inSession, Session } from '../view/session.ts'
 import { moveChange } from './change.ts'
 import type { Batch } from './channel.ts'
-import { changePacket, type Frame, joinPackets, packetOf, recordsPacket, type SentPart } from './frame.ts'
+import {
+  changePacket,
+  type Frame,
+  joinPackets,
+  packetOf,
+  packetSize,
+  recordsPacket,
+  type SentPart,
+} from './frame.ts'
 
 /** Bytes per read of a follower that reads the log itself, unless many wait for their clients. */
 export const PAGE_BYTES = 256 * 1024
@@ -35,7 +43,7 @@ export interface FollowSource {
 /** How much of a log a follower reads at once. */
 interface CatchUpRoom {
   size: number
-  /** Counts the bytes of a record that is longer; false if clients that wait hold too many. */
+  /** Counts these bytes instead of `size`, for a record that is longer; false if waiting clients hold too much. */
   hold(bytes: number): boolean
 }
 
@@ -48,7 +56,7 @@ export async function pageTowards(
   const { context, view, frame, size, signal } = source
   const budget = new Budget({ bytes: 64 * PAGE_BYTES, signal, clock: context.clock })
   const opener = { ...context, budget }
-  // Older files would come first, though nothing is read there.
+  // Without this, the series would begin with older files that are never read.
   const request = { ...view, rotated: false, cursor: { place, direction: 'after' as const } }
   const log = await openLog(opener, request)
   const { series, at } = log
@@ -56,7 +64,7 @@ export async function pageTowards(
   if (to === null || to < at!) return null
   if (to === at) return 'arrived'
   const session = new Session(context, request, opener, log)
-  // Addresses count from the end where missing bytes are cut off.
+  // Cutting out missing bytes moves addresses, so distances are measured from the end.
   const left = { all: series.end - at!, beyond: series.end - to }
   return session.cutting(async () => {
     const { open } = session
@@ -70,7 +78,7 @@ export async function pageTowards(
   })
 }
 
-/** Says that the bytes up to where the log is open are missing. Without events, a client could not be told. */
+/** Reports that the bytes before the open place are missing. A client without events cannot be told, so its stream fails. */
 async function gapAt({ series, at }: OpenLog, { frame, view: { file } }: FollowSource): Promise<Batch> {
   if (!frame.events) throw gone()
   const { part, base } = await series.addresses.at(at!)
@@ -98,22 +106,32 @@ async function recordsUntil(
   const reading = { chunk: PAGE_BYTES, clock }
   const range = { series, lo: at!, hi: to, forward: true, filter, budget, splitsRecord, reading }
   const page = await findPage(range, { fit: { size, lines: null }, countBy: 'lines' })
-  const found = page.splitsRecord
-    ? await wholeRecord(page, { ...range, budget: new Budget({ signal, clock }) }, hold)
-    : page
-  const end = await series.cursor(found.to, found.splitsRecord)
-  return { packet: recordsPacket(await withCursors(series, found), frame, filter, end), end }
+  const rendered = async (found: Found): Promise<Batch> => {
+    const end = await series.cursor(found.to, found.splitsRecord)
+    return { packet: recordsPacket(await withCursors(series, found), frame, filter, end), end }
+  }
+  if (!page.splitsRecord) return rendered(page)
+  const first = firstRecord(page, { ...range, budget: new Budget({ signal, clock }) })
+  for (const most of LONG_RECORDS) {
+    // A record is read only if there is room for it, and as JSON it may be longer.
+    if (!hold(most)) break
+    const found = await first(most)
+    if (found.splitsRecord && most < MAX_RECORD) continue
+    const batch = await rendered(found)
+    if (hold(packetSize(batch.packet))) return batch
+    break
+  }
+  return rendered(await first(PAGE_BYTES))
 }
 
-/** The record that a page has the beginning of; if there is no room for all of it, more of it. */
-async function wholeRecord(page: Found, range: WalkRange, hold: CatchUpRoom['hold']): Promise<Found> {
+/** Room for a record that is longer than a page: most are not much longer. */
+const LONG_RECORDS = [4 * PAGE_BYTES, MAX_RECORD]
+
+/** Reads the record that a page has the beginning of, or the first bytes of it. */
+function firstRecord(page: Found, range: WalkRange): (size: number) => Promise<Found> {
   const lo = page.ends[0]! - page.pieces[0]!.length
   const splitsRecord = range.splitsRecord === true && lo === range.lo
-  const first = (size: number) =>
-    findPage({ ...range, lo, splitsRecord }, { fit: { size, lines: 1 }, countBy: 'records' })
-  const whole = await first(MAX_RECORD)
-  const { length } = whole.pieces[0]!
-  return length <= PAGE_BYTES || hold(length) ? whole : first(PAGE_BYTES)
+  return (size) => findPage({ ...range, lo, splitsRecord }, { fit: { size, lines: 1 }, countBy: 'records' })
 }
 
 /** The page, with an event where the log continues in another file. */
@@ -136,7 +154,9 @@ function withChanges(
     )
     const isWhole = log.certain && !passed.some(({ entry }) => entry.gap)
     const change = moveChange(file, { from, to: end.name, isWhole, isRenamed })
-    if (change) packets.push(changePacket(change, frame, end))
+    // A client that leaves within this page must have been told of the gap.
+    if (change?.kind === 'gap') packets.unshift(changePacket(change, frame, place))
+    else if (change) packets.push(changePacket(change, frame, end))
   }
   return { packet: joinPackets(packets), end }
 }

@@ -291,8 +291,8 @@ function mayBeCopy(one: RotatedFile, two: RotatedFile): boolean {
 }
 
 /**
- * The order by modification time, if the records do not decide: in one direction of the names if that fits. An archive
- * after a file that is not compressed was probably made late, if it comes first in the other direction.
+ * The order by modification time, if the records do not decide: in one direction of the names if that fits. If only the
+ * unusual direction fits, and the usual one has all archives first, an archive was probably made late.
  */
 function byChangeAlone(order: RotatedFile[]): Omit<Arranged, 'wanted'> {
   const directions = [order, [...order].sort(byNameReversed)]
@@ -300,8 +300,8 @@ function byChangeAlone(order: RotatedFile[]): Omit<Arranged, 'wanted'> {
     directions.find((order) => isRising(changesOf(order))) ??
     directions.find((order) => isRising(changesOf(order.filter(hasText))))
   if (!fitting) return { order: [...order].sort(byChange), certain: false }
-  const archivedFirst = isArchivedFirst(fitting) ? undefined : directions.find(isArchivedFirst)
-  return { order: archivedFirst ?? fitting, certain: !archivedFirst }
+  const isLate = fitting !== order && isArchivedFirst(order) && !isArchivedFirst(fitting)
+  return isLate ? { order, certain: false } : { order: fitting, certain: true }
 }
 
 /** The order by the times of the first records; all of them are needed. */

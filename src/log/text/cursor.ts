@@ -30,9 +30,9 @@ const SPACE = 32
 /** The fingerprint of nothing, which every file has. */
 export const NO_PRINT: Fingerprint = { offset: 0, length: 0, hash: 0 }
 
-/** Whether a place is the start of whatever is there. */
-export function isStartPlace({ offset, print }: Cursor): boolean {
-  return offset === 0 && print.length === 0
+/** Whether a place is the start of whatever file is there, as after a gap that was reported. */
+export function isStartPlace({ id, offset, print }: Cursor): boolean {
+  return id === null && offset === 0 && print.length === 0
 }
 
 /** How much of a file is read to make one, if nothing is known about it yet. */
@@ -41,6 +41,11 @@ export const PRINT_READ = 1024
 const LINES = 16
 /** Enough for a time. */
 const ENOUGH = 24
+
+/** Whether a fingerprint covers too little to tell files apart that begin alike. */
+export function isWeak({ length }: Fingerprint): boolean {
+  return length < ENOUGH
+}
 
 /**
  * A fingerprint from bytes[from, to), which lie at `offset + from` in the file: the beginning of the last line that

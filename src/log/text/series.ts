@@ -41,15 +41,15 @@ export class Series {
     return null
   }
 
-  /** Whether bytes were lost between two addresses, or right before the first: after the end of a file there. */
+  /** Whether bytes were lost between two addresses: after the end of a file there. */
   hasGapIn(from: number, to: number): boolean {
     const { parts } = this
     let { end } = this
     for (let i = parts.length - 1; i >= 0; i--) {
-      if (parts[i]!.entry.gap && from <= end && to >= end && from < to) return true
+      if (parts[i]!.entry.gap && from < end && to >= end) return true
       // Files of a shipped log are not compressed, so where they start is known.
       end -= i === parts.length - 1 ? this.end : parts[i]!.entry.size
-      if (end < from) return false
+      if (end <= from) return false
     }
     return false
   }

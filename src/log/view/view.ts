@@ -129,7 +129,10 @@ async function pageIn(session: Session, request: ViewRequest) {
     // Bytes that are read while they are sent must be known to exist before sending begins.
     if (view.pieces === null) await series.ensure(from, to)
     const finished = session.cut?.finish(view) ?? view
-    if (series.hasGapIn(from, to) && !finished.notes.includes('gap')) finished.notes.push('gap')
+    // A client that reads on from the end of a file must know of bytes that were lost right there.
+    const isOnward = request.cursor?.direction === 'after' && from < to
+    const hasGap = series.hasGapIn(isOnward ? from - 1 : from, to)
+    if (hasGap && !finished.notes.includes('gap')) finished.notes.push('gap')
     // A search that was cut short relies on no size.
     if (opener.trustDeclaredSize && !finished.notes.includes('scan-budget')) await series.verifySizes()
     const { open } = session

@@ -21,7 +21,7 @@ import { memoryStore } from '../../../src/store/memory.ts'
 import { segmentStore } from '../../../src/store/segments.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { manualClock } from '../../support/manual-clock.ts'
-import { putEnd, putLife } from '../../support/segments.ts'
+import { putBegin, putEnd, putLife } from '../../support/segments.ts'
 
 const line = (i: number, level = 'INFO') =>
   `2026-11-15 02:10:00.${String(i).padStart(3, '0')}\t${level}\tx.go:1\t[A]: line ${i}\n`
@@ -216,6 +216,11 @@ describe('follow', () => {
     expect(`${start}\n`).toBe(line(5))
     expect(rest.length).toBeGreaterThan(5)
     expect(rest.join('')).toBe(`${long}${line(7)}`.replaceAll('\n', ''))
+    // As JSON, a control character takes six bytes: 18 MB are more than all clients may hold.
+    append(`${line(8).trimEnd()}${'\x01'.repeat(3_000_000)}\n${line(9)}`)
+    const json = await resume('&format=ndjson')
+    await json.until(({ text }) => text.includes('line 9'))
+    expect(json.events.length).toBeGreaterThan(10)
   })
 
   it('applies filters and JSON to what comes, lines of a record that come late included', async () => {
@@ -301,8 +306,24 @@ describe('follow', () => {
     for (const [i, id] of ids.entries()) {
       const back = await open(appOf(logs, options), 'file=a.log', { ...SSE, 'Last-Event-ID': id })
       await back.until(({ records }) => records === lines(4 + i, 5) + lines(7, 9))
-      expect(back.events.map(({ name }) => name).filter(Boolean)).toContain('gap')
+      // A client that leaves after any of these lines was told.
+      expect(back.events[0]!.name).toBe('gap')
     }
+  })
+
+  it('tells who comes back to a shipped log that was empty if its first lines have expired', async () => {
+    const home = memoryStore()
+    const app = appOf(segmentStore(home, memoryStore(), { stemOf }))
+    const bytes = new TextEncoder().encode(lines(0, 90))
+    await putBegin(home.put, bytes)
+    const empty = await app.request('/api/v1/log/view?file=a.log&lines=5')
+    const [, after] = /after=([^&>]+)/.exec(empty.headers.get('Link')!)!
+    await putLife(home.put, bytes, { size: 1000, skip: (segment) => segment < 2 })
+    const kept = await (await app.request('/api/v1/log/view?file=a.log&lines=90')).text()
+    expect(kept.length).toBeLessThan(bytes.length)
+    const back = await open(app, `file=a.log&after=${after}`, SSE)
+    await back.until(({ records }) => records === kept)
+    expect(back.events[0]!.name).toBe('gap')
   })
 
   describe('of a shipped log with missing segments', () => {

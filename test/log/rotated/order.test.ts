@@ -187,3 +187,21 @@ it('without times, an archive that was made late comes first, and the answer say
   archive('a.log.2.gz', 'number 1 \n', '14T20:00')
   expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [1, 2, 3], note: null })
 })
+
+it('without times, names and times of change that agree outweigh an archive that was unpacked', async () => {
+  write('a.log.3', 'number 1 \n', '14T20:01')
+  archive('a.log.2.gz', 'number 2 \n', '14T20:02')
+  archive('a.log.1.gz', 'number 3 \n', '14T20:03')
+  write('a.log', 'number 4 \n', '14T20:04')
+  expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [1, 2, 3, 4], note: null })
+})
+
+it('a file that is replaced by a copy with more lines goes on where it was, though an older one has the same lines', async () => {
+  const ticks = (count: number) => 'number 1 and the same again \n'.repeat(count)
+  write('a.log.1', ticks(200), '14T20:01')
+  write('a.log', ticks(100), '14T20:02')
+  const { next } = await view('file=a.log')
+  write('copy', ticks(110), '14T20:03')
+  renameSync(join(folder, 'copy'), join(folder, 'a.log'))
+  expect((await get(next.pathname + next.search)).numbers).toHaveLength(10)
+})

@@ -47,6 +47,21 @@ describe('a view of a shipped log', () => {
     expect((await get(`view?${more.next}`)).note).toBeNull()
   })
 
+  it('has the note only on the page that lost bytes, going back', async () => {
+    const { put, get } = shipped()
+    await putLife(put, encode(lines(0, 10)), { life: 1, how: 'lost' })
+    await putLife(put, encode(lines(12, 22)), { life: 2 })
+    const pages = []
+    let page = await get('view?file=a.log&rotated=true&lines=5')
+    for (; page.prev; page = await get(`view?${page.prev}`)) pages.push([page.text, page.note])
+    expect([...pages, [page.text, page.note]]).toEqual([
+      [lines(17, 22), null],
+      [lines(12, 17), null],
+      [lines(5, 10), 'gap'],
+      [lines(0, 5), null],
+    ])
+  })
+
   it('goes through all lives with rotated=true, forward and back', async () => {
     const { put, get } = shipped()
     await putLife(put, encode(lines(0, 100)), { life: 1, how: 'end' })
