@@ -4,7 +4,7 @@ import { each } from '../../limits/each.ts'
 import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
 import { type Entry, MissingBytes, replaced } from '../../store/store.ts'
 import { LogError, UnfoundCursor } from '../error.ts'
-import { badCursor, type Cursor, isWeak } from '../text/cursor.ts'
+import { badCursor, type Cursor } from '../text/cursor.ts'
 import { charsetOf } from '../text/kind.ts'
 import {
   gone,
@@ -178,8 +178,8 @@ const MAX_RATIO = 2000
 
 /** The member of a family that holds what the cursor saw: by identity first, then by name, then the newest first. */
 export async function findAmong(opener: Opener, { members }: Family, cursor: Cursor): Promise<Text | null> {
-  // Another file with the name is probably a new one, which may begin with the same few bytes.
-  const other = isWeak(cursor.print) ? 3 : 1
+  // Another file with the name is probably a new one, if it only begins as the old one did.
+  const other = cursor.print.offset === 0 ? 3 : 1
   const rank = ({ id, key }: Entry) => {
     if (cursor.id === null || id === undefined) return key === cursor.name ? 1 : 2
     return id === cursor.id ? 0 : key === cursor.name ? other : 2

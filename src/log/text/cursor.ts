@@ -42,11 +42,6 @@ const LINES = 16
 /** Enough for a time. */
 const ENOUGH = 24
 
-/** Whether a fingerprint covers too little to tell files apart that begin alike. */
-export function isWeak({ length }: Fingerprint): boolean {
-  return length < ENOUGH
-}
-
 /**
  * A fingerprint from bytes[from, to), which lie at `offset + from` in the file: the beginning of the last line that
  * is not indented. Many lines end alike, and files of such lines are alike at many places; but they begin with a time.
