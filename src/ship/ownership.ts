@@ -11,7 +11,7 @@ export class Replaced extends Error {
   }
 }
 
-/** Another shipper was here: as soon as it has stopped, this one reads again what is in the bucket. */
+/** Another shipper has written to this home: once it has stopped, this one reads again what is in the bucket. */
 export class OtherShipper extends Error {
   override readonly name = 'OtherShipper'
 }
@@ -48,7 +48,7 @@ export class Ownership {
   #shippedAtBeat = 0
   /** Whether this shipper waits for another host. */
   isWaiting = false
-  /** Whether another shipper was here: what this one knows about the bucket is not true any more. */
+  /** Whether another shipper has written to this home, so that what this one knows about the bucket is out of date. */
   isStale = false
   #checkedAt = Number.NEGATIVE_INFINITY
 
@@ -83,7 +83,7 @@ export class Ownership {
     return true
   }
 
-  /** Writes ship.json; false if another shipper has taken over, and is not waited for. */
+  /** Writes ship.json; false if another shipper has taken over, and this one should end. */
   async beat(stopped = false): Promise<boolean> {
     const { bucket, host, clock, shippedBytes } = this.#context
     const begun = clock.elapsed()
@@ -93,9 +93,11 @@ export class Ownership {
     if (other) this.isStale = true
     if (isHere || other?.isAlive) {
       this.isWaiting = true
-      const isMine = await this.takeOver()
-      this.isWaiting = false
-      return isMine
+      try {
+        return await this.takeOver()
+      } finally {
+        this.isWaiting = false
+      }
     }
     this.#shippedAtBeat = shippedBytes()
     await bucket.put(HEARTBEAT, await this.#bytes(stopped))

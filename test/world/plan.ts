@@ -98,7 +98,7 @@ export function planOf(seed: number): Plan {
 }
 
 /**
- * What a world has besides writers, rotators and trouble; null for everything. Writing is cheap and questions are dear,
+ * What a world has besides writers, rotators and trouble; null for everything. Writing is cheap and questions are expensive,
  * and the second question about a history finds less than the first one about another. So most worlds have one kind.
  */
 function drawKinds(random: Random): Set<string> | null {

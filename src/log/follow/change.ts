@@ -13,8 +13,8 @@ export type Change =
 export type FileChange = Exclude<Change, { kind: 'data' | 'late' | 'place' }>
 
 /**
- * What followers of a log are told when it goes on in another file. Something may be missing between the two unless the
- * move `isWhole`: the order of the files is no guess, and no bytes were lost. A file that `isRenamed` was told before.
+ * What followers of a log are told when it goes on in another file. The move `isWhole` if the order of the files is certain
+ * and no bytes were lost between them. The file `isRenamed` if clients know its new name already.
  */
 export function moveChange(
   log: string,

@@ -135,7 +135,7 @@ export class Tracker {
     return this.#renamed || this.#awaited !== null
   }
 
-  /** The bytes right before the place, at most `length`, after the last that are missing; null if the file is another. */
+  /** At most `length` bytes before the place, from after any hole on; null if the file was replaced. */
   async before(length: number): Promise<Uint8Array | null> {
     const from = Math.max(0, this.#offset - length)
     if (this.#archive) return this.#archive.read(from, this.#offset)

@@ -35,7 +35,7 @@ interface DensitySample {
 }
 
 /**
- * Whether an estimate could be made: not if the budget ran out, or if the samples have too few wanted records. It is a
+ * Whether an estimate could be made: not if the budget ran out, or if the samples contain too few matching records. It is a
  * guess if times fall from one sample to the next, because then they do not tell where the records between them are.
  */
 export type EstimateOutcome = 'whole' | 'guess' | 'spent' | 'thin'
