@@ -124,8 +124,8 @@ async function recordsUntil(
   return rendered(await first(PAGE_BYTES))
 }
 
-/** Room for a record that is longer than a page: most are not much longer. */
-const LONG_RECORDS = [4 * PAGE_BYTES, MAX_RECORD]
+/** Room for a record that is longer than a page, step by step: most are not much longer, and others need room, too. */
+const LONG_RECORDS = [MAX_RECORD / 8, MAX_RECORD / 4, MAX_RECORD / 2, MAX_RECORD]
 
 /** Reads the record that a page has the beginning of, or the first bytes of it. */
 function firstRecord(page: Found, range: WalkRange): (size: number) => Promise<Found> {
