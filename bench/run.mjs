@@ -2,7 +2,7 @@
 //
 //   npm run bench [-- --rows view-4k,unchanged] [--runtime bun] [--seconds 0.25] [--rounds 10] [--write]
 //
-// --rows says which rows (all by default), --write puts them into bench/results.json and the docs. Takes at most five minutes.
+// --rows says which rows (all by default), --write puts them into bench/results.json and the docs. All rows take several minutes.
 import { rmSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { makeData } from './data.mjs'
