@@ -107,10 +107,11 @@ export class Ownership {
 
   /** Asked before each write to a log: throws Replaced, or OtherShipper. `bucket` does not retry. */
   async check(bucket: Bucket): Promise<void> {
-    const begun = this.#context.clock.elapsed()
+    const { clock } = this.#context
+    const begun = clock.elapsed()
     const other = await this.#other(bucket).catch((error: unknown) => {
-      // The storage failed only recently: try the write, which then fails as well.
-      if (begun - this.#checkedAt < CHECK_MS) return 'unknown' as const
+      // The storage failed only recently: try the write, which then fails as well. A timeout takes longer than that.
+      if (clock.elapsed() - this.#checkedAt < CHECK_MS) return 'unknown' as const
       throw error
     })
     if (other === 'unknown') return
