@@ -55,8 +55,9 @@ async function planOf(session: Session, request: ViewRequest): Promise<ViewPlan>
   const after = request.cursor?.direction === 'after'
   const forward = readsForward(request)
   const findBorders = () => session.borders()
-  const { since, until } = timed ? await runInSlot(context.scans, budget, findBorders) : NO_BORDERS
+  const borders = timed ? await runInSlot(context.scans, budget, findBorders) : NO_BORDERS
   const log = session.open
+  const { since, until } = request.collector ? bordersAround(borders, log.at) : borders
   const { series, at } = log
   const bottom =
     after && since ? await bottomAfter(session, since) : (since?.from ?? Number.NEGATIVE_INFINITY)
@@ -73,6 +74,18 @@ async function planOf(session: Session, request: ViewRequest): Promise<ViewPlan>
 }
 
 const NO_BORDERS: Borders = { since: null, until: null }
+
+/**
+ * Borders that leave out nothing next to a cursor, from which distances are counted. Only files on one side of it are open:
+ * if a clock stepped, records next to it were in the period because of records in the others.
+ */
+function bordersAround({ since, until }: Borders, at: number | null): Borders {
+  if (at === null) return { since, until }
+  return {
+    since: since && { ...since, from: Math.min(since.from, at) },
+    until: until && { ...until, to: Math.max(until.to, at) },
+  }
+}
 
 /**
  * Nothing below this address was requested after a cursor. A file that a rotation cut inside a record begins with lines

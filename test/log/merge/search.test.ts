@@ -50,6 +50,25 @@ describe('a search of random logs', () => {
   )
 })
 
+describe('a log whose clock stepped back an hour when it was rotated', () => {
+  const HOUR = 3_600_000
+  const lines = (from: number, count: number) =>
+    Array.from({ length: count }, (_, i) => `${new Date(from + i * 100).toISOString()} INFO number ${i}\n`)
+  const early = lines(START, 40)
+  const late = lines(START + HOUR, 40)
+  const store = memoryStore({ 'a.log.1': late.join(''), 'a.log': early.join('') })
+
+  it.each(DIRECTIONS)('is found whole, page by page (%s)', async (direction) => {
+    const period = { since: START + 2000, until: START + HOUR + 2000 }
+    const expected = [...late.slice(0, 20), ...early.slice(20)]
+    for (const count of [1, 3, 7, 25]) {
+      const fit = { size: MIB, lines: count }
+      const pages = await pagesOf(direction, (part) => ask(store, ['a.log'], { ...period, fit, ...part }))
+      expect(textsOf(pages, direction)).toEqual(expected)
+    }
+  })
+})
+
 describe('a log without a match', () => {
   const line = (time: number, text: string) => `${new Date(START + time).toISOString()} INFO ${text}\n`
   const quiet = Array.from({ length: 60_000 }, (_, i) =>
