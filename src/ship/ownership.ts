@@ -89,7 +89,9 @@ export class Ownership {
     const begun = clock.elapsed()
     const other = await this.#other()
     const isHere = other?.host === host
-    if (isHere && (stopped || !this.#isLeft(other))) return false
+    // Whoever took over says how it stands from now on.
+    const isOver = stopped ? isHere || other?.isAlive : isHere && !this.#isLeft(other)
+    if (isOver) return false
     if (other) this.isStale = true
     if (isHere || other?.isAlive) {
       this.isWaiting = true

@@ -491,6 +491,19 @@ describe('a shipper', () => {
     expect(await done).toBe('done')
   })
 
+  it('ends after it has shipped once, though another host has taken over meanwhile', async () => {
+    writeFileSync(at('broker.log'), lines(10))
+    const other = { host: 'db-9', run: 'other', version: '1', node: null, logs: {}, error: null }
+    const bucket = directoryBucket(local.home)
+    const put: Bucket['put'] = async (key, ...write) => {
+      const isPut = await bucket.put(key, ...write)
+      if (key.endsWith('.gz')) writeFileSync(join(local.home, 'ship.json'), JSON.stringify(other))
+      return isPut
+    }
+    expect(await once({ bucket: { ...bucket, put } })).toBe('done')
+    expect(JSON.parse(readFileSync(join(local.home, 'ship.json'), 'utf8'))).toEqual(other)
+  })
+
   it('steps back for a later one on the same host, and waits for another host', async () => {
     writeFileSync(at('broker.log'), lines(10))
     let time = 1_000_000
