@@ -5,9 +5,6 @@ import { Series } from '../text/series.ts'
 import type { Text } from '../text/text.ts'
 import type { HoleNote, Note, View } from './answer.ts'
 
-/** How many holes one answer looks past. */
-const MOST_HOLES = 16
-
 /**
  * A log of which bytes may be missing. A hole ends an answer like the start of a log: what is newer is returned with a
  * note, and the previous page continues before the hole.
@@ -22,7 +19,6 @@ export class CutLog {
   readonly #older: Text[][] = []
   /** Whether the log itself begins with a hole. */
   beginsLate = false
-  #holes = 0
 
   constructor(log: OpenLog, request: LogRequest) {
     this.open = log
@@ -40,13 +36,13 @@ export class CutLog {
     )
   }
 
-  /** Cuts the log at a hole; throws the error if there are too many of them. */
+  /** Cuts the log at a hole. */
   async cut(error: MissingBytes): Promise<void> {
     const { key, missing } = error
     const { series } = this.open
     const index = series.parts.findLastIndex(({ name }) => name === key)
     const part = series.parts[index]
-    if (!part || this.#holes++ >= MOST_HOLES) throw error
+    if (!part) throw error
     const base = (await series.addresses.base(index)) - (part.begin ?? 0)
     const from = base + missing.from
     const to = base + missing.to

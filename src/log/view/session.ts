@@ -129,7 +129,8 @@ export class Session {
       try {
         return await work()
       } catch (error) {
-        if (!(error instanceof MissingBytes)) throw error
+        // A log may have any number of holes: time ends the search for them.
+        if (!(error instanceof MissingBytes) || !(await this.budget.step())) throw error
         this.cut ??= new CutLog(this.#open, this.request)
         await this.cut.cut(error)
       }

@@ -371,6 +371,24 @@ describe('follow', () => {
       expect(again.events.map(({ data }) => data)).toEqual(events.slice(701).map(({ data }) => data))
     })
 
+    it('tells who comes back of each of many that are missing', async () => {
+      const app = await shipped(
+        900,
+        Array.from({ length: 22 }, (_, i) => 2 * i + 1),
+      )
+      const kept = await (await app.request('/api/v1/log/view?file=a.log&download=true')).text()
+      const tail = await app.request('/api/v1/log/view?file=a.log&lines=5')
+      expect(await tail.text()).toBe(lines(895, 900))
+      const whole = await open(await shipped(900, []), 'file=a.log&lines=900', SSE)
+      await whole.until(({ events }) => events.length === 900)
+      for (const query of ['file=a.log', 'file=a.log&q=line']) {
+        const back = await open(app, query, { ...SSE, 'Last-Event-ID': whole.events[5]!.id! })
+        await back.until(({ records }) => records.endsWith(line(899)))
+        expect(back.records).toBe(kept.slice(lines(0, 6).length))
+        expect(back.events.filter(({ name }) => name === 'gap')).toHaveLength(22)
+      }
+    })
+
     it('begins where little is left of the log', async () => {
       const app = await shipped(60, [0, 1])
       for (const query of ['file=a.log&lines=5', 'file=a.log&lines=5&q=line']) {
