@@ -30,9 +30,13 @@ export async function openRotated(opener: Opener, request: LogRequest, prefetch:
   if (cursor) return openAtCursor(opener, request, cursor.place, cursor.direction)
   const [text, family] = await Promise.all([openFile(opener, file, prefetch), listFamily(opener, file)])
   const own = placeIn(family, file)
-  if (own > 0 && (await wasReplaced(opener, text, family.members[own]!))) throw replaced(file)
-  const older = await openTexts(opener, family.members.slice(0, Math.max(0, own)))
-  const newer = own < 0 ? [] : family.members.slice(own + 1, lastOfWhole(family, file) + 1)
+  const listed = family.members[own]
+  // What is not listed was made meanwhile, and the file that had its name may not be listed, either.
+  if (!listed) throw replaced(file)
+  const isSure = own === 0 && listed.etag === text.entry.etag
+  if (!isSure && (await wasReplaced(opener, text, listed))) throw replaced(file)
+  const older = await openTexts(opener, family.members.slice(0, own))
+  const newer = family.members.slice(own + 1, lastOfWhole(family, file) + 1)
   const series = await Series.open([...older, text, ...(await openTexts(opener, newer))])
   return { series, at: null, certain: family.certain }
 }

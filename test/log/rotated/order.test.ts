@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createApp } from '../../../src/app.ts'
 import { fsStore } from '../../../src/store/fs.ts'
+import type { Entry, Store } from '../../../src/store/store.ts'
 import { numbersOf } from '../../support/log-clients.ts'
 
 let folder: string
@@ -205,3 +206,35 @@ it('a file that is replaced by a copy with more lines goes on where it was, thou
   renameSync(join(folder, 'copy'), join(folder, 'a.log'))
   expect((await get(next.pathname + next.search)).numbers).toHaveLength(10)
 })
+
+it.each(['before', 'during'])(
+  'a file that was made after its folder was listed, %s a rotation, has its predecessor',
+  async (when) => {
+    const move = () => renameSync(join(folder, 'a.log'), join(folder, 'a.log.1'))
+    write('a.log', line('14T20:01', 1), '14T20:01')
+    if (when === 'during') move()
+    const store = fsStore(folder)
+    let listed = () => {}
+    const isListed = new Promise<void>((resolve) => {
+      listed = resolve
+    })
+    let lists = 0
+    const slow: Store = {
+      ...store,
+      async *list(prefix, options) {
+        const entries: Entry[] = []
+        for await (const entry of store.list(prefix, options)) entries.push(entry)
+        if (lists++ === 0) {
+          if (when === 'before') move()
+          write('a.log', line('14T20:02', 2), '14T20:02')
+          listed()
+        }
+        yield* entries
+      },
+      read: (...read) => isListed.then(() => store.read(...read)),
+    }
+    const app = createApp({ logs: slow, config: '' })
+    const response = await app.request('/api/v1/log/view?file=a.log&rotated=true')
+    expect(numbersOf(await response.text())).toEqual([1, 2])
+  },
+)
