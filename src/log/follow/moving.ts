@@ -6,3 +6,13 @@ export function isMoving(error: unknown): boolean {
   if (error instanceof StoreError) return error.code === 'changed'
   return error instanceof LogError && (error.code === 'unknown-file' || error.code === 'bad-archive')
 }
+
+/** Files move while they are read; undefined means to try again later. */
+export async function unlessMoving<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work()
+  } catch (error) {
+    if (isMoving(error)) return undefined
+    throw error
+  }
+}

@@ -17,7 +17,8 @@ import { type Opener, openText } from '../text/open.ts'
 import type { Text } from '../text/text.ts'
 import { bytesIn, type Change, type Followed, moveChange } from './change.ts'
 import { endBefore } from './end-before.ts'
-import { isMoving } from './moving.ts'
+import { beginningOf, pastHole } from './holes.ts'
+import { unlessMoving } from './moving.ts'
 
 const LF = 10
 /** Bytes per read, and per poll. */
@@ -154,7 +155,8 @@ export class Tracker {
   /** Adds what happened. Returns whether there is more than one poll returns. */
   async advance(changes: Change[]): Promise<boolean> {
     for (let steps = 0; steps < 32 && bytesIn(changes) < MAX_POLLED; steps++) {
-      const read = await this.#readOn()
+      const read = await this.#readOn(changes)
+      if (read === 'skipped') continue
       if (read instanceof Uint8Array) {
         changes.push(this.#data(read))
         continue
@@ -174,10 +176,10 @@ export class Tracker {
   }
 
   /**
-   * What comes next in the file: bytes, `end`, `lost` when the file under the name is another one, or `emptied` when it was
-   * empty and is empty again.
+   * What comes next in the file: bytes, `end`, `lost` when the file under the name is another one, `emptied` when it was
+   * empty and is empty again, or `skipped` when bytes are missing.
    */
-  async #readOn(): Promise<Uint8Array | 'end' | 'lost' | 'emptied'> {
+  async #readOn(changes: Change[]): Promise<Uint8Array | 'end' | 'lost' | 'emptied' | 'skipped'> {
     const back = this.#seen.length
     try {
       if (this.#archive) {
@@ -202,8 +204,20 @@ export class Tracker {
       // Replaced while it was read: the next poll shows by what.
       if (error instanceof StoreError && error.code === 'changed') return 'lost'
       if (error instanceof LogError && error.code === 'unknown-file') return 'lost'
-      throw error
+      if (!(error instanceof MissingBytes)) throw error
+      const next = await pastHole(this.#files, this.place, error.missing)
+      if (typeof next === 'number') return this.#skipTo(next, changes)
+      return next ? this.#move(next) : 'lost'
     }
+  }
+
+  /** Goes on after missing bytes. Those that were sent before they expired only prove nothing any more. */
+  #skipTo(offset: number, changes: Change[]): 'skipped' {
+    this.#seen = this.#seen.slice(this.#seen.length - Math.max(0, this.#offset - offset))
+    if (offset <= this.#offset) return 'skipped'
+    this.#offset = offset
+    changes.push({ kind: 'gap', file: this.#file }, { kind: 'place', place: this.place })
+    return 'skipped'
   }
 
   #move(bytes: Uint8Array): Uint8Array {
@@ -216,7 +230,7 @@ export class Tracker {
   /** Searches for the file among the files of its log. False if it can only wait. */
   async #relocate(changes: Change[]): Promise<boolean> {
     const family = await listFamily(this.#opener, this.#file)
-    const found = await this.#tolerant(() => findAmong(this.#opener, family, this.place))
+    const found = await unlessMoving(() => findAmong(this.#opener, family, this.place))
     if (found === undefined) return false
     if (found !== null) {
       if (!this.#renamed && found.name !== this.#name)
@@ -240,7 +254,7 @@ export class Tracker {
       changes.push(change, { kind: 'place', place: this.place })
       return true
     }
-    const first = await this.#tolerant(() => this.#start(last, family))
+    const first = await unlessMoving(() => this.#start(last, family))
     if (!first) return false
     changes.push(change, this.#data(first))
     return true
@@ -291,7 +305,7 @@ export class Tracker {
     const revision = this.#files.revision?.() ?? null
     const awaited = this.#renamed ? this.#file : this.#awaited
     if (awaited !== null) {
-      const entry = await this.#tolerant(() => this.#files.stat(awaited))
+      const entry = await unlessMoving(() => this.#files.stat(awaited))
       if (entry && entry.size > 0) return true
     }
     const { mark, since, last } = this.#listed
@@ -321,12 +335,9 @@ export class Tracker {
       return false
     }
     // The writer moved after its last line here: what it wrote until then is there now.
-    const last = await this.#readOn()
-    if (last === 'lost' || last === 'emptied') return true
-    if (last instanceof Uint8Array) {
-      changes.push(this.#data(last))
-      return true
-    }
+    const last = await this.#readOn(changes)
+    if (last instanceof Uint8Array) changes.push(this.#data(last))
+    if (last !== 'end') return true
     const isWhole = family.certain && !family.members[at]!.gap
     return this.#moveTo(next, family, { isWhole, isRenamed: this.#renamed }, changes)
   }
@@ -339,7 +350,7 @@ export class Tracker {
     changes: Change[],
   ): Promise<boolean> {
     const from = this.#name
-    const first = await this.#tolerant(() => this.#start(entry, family))
+    const first = await unlessMoving(() => this.#start(entry, family))
     if (!first) return false
     const change = moveChange(this.#file, { ...move, from, to: this.#name })
     if (change) changes.push(change)
@@ -365,7 +376,7 @@ export class Tracker {
    */
   async #start(entry: Entry, family: Family): Promise<Uint8Array> {
     const text = await openText(this.#opener, entry)
-    const bytes = await text.read(0, Math.min(await text.size(), READ_BYTES))
+    const bytes = await beginningOf(text, READ_BYTES)
     if (bytes.length > 0 && bytes.length < PRINT && !bytes.includes(LF))
       throw new StoreError('changed', `"${entry.key}" has only the beginning of a line`)
     this.#enter(entry, text, family)
@@ -385,15 +396,5 @@ export class Tracker {
     this.#seen = new Uint8Array(0)
     this.#etag = undefined
     this.#archive = text.compressed ? text : null
-  }
-
-  /** Files move while they are read; undefined means to try again later. */
-  async #tolerant<T>(work: () => Promise<T>): Promise<T | undefined> {
-    try {
-      return await work()
-    } catch (error) {
-      if (isMoving(error)) return undefined
-      throw error
-    }
   }
 }

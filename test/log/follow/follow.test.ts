@@ -21,7 +21,7 @@ import { memoryStore } from '../../../src/store/memory.ts'
 import { segmentStore } from '../../../src/store/segments.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { manualClock } from '../../support/manual-clock.ts'
-import { putBegin, putEnd, putLife } from '../../support/segments.ts'
+import { putBegin, putEnd, putLife, putSegment } from '../../support/segments.ts'
 
 const line = (i: number, level = 'INFO') =>
   `2026-11-15 02:10:00.${String(i).padStart(3, '0')}\t${level}\tx.go:1\t[A]: line ${i}\n`
@@ -386,6 +386,46 @@ describe('follow', () => {
         await back.until(({ records }) => records.endsWith(line(899)))
         expect(back.records).toBe(kept.slice(lines(0, 6).length))
         expect(back.events.filter(({ name }) => name === 'gap')).toHaveLength(22)
+      }
+    })
+
+    it('tells who is there that they are missing, and goes on', async () => {
+      const home = memoryStore()
+      const at = (count: number) => lines(0, count).length
+      const bytes = new TextEncoder().encode(lines(0, 100))
+      const put = (from: number, to: number, where = {}) =>
+        putSegment(home.put, bytes, [at(from), at(to)], where)
+      await putLife(home.put, bytes.subarray(0, at(20)))
+      const logs = segmentStore(home, memoryStore(), { stemOf })
+      const app = appOf(logs, { follow: { pollMillis: [10, 10] } })
+      const queries = ['file=a.log&lines=1', 'file=a.log&lines=1&q=line']
+      const clients = await Promise.all(queries.map((query) => open(app, query, SSE)))
+      const told = async (expected: readonly string[]) => {
+        for (const client of clients) {
+          await client.until(({ records }) => records.endsWith(expected.at(-1)!))
+          expect(client.events.map(({ name, data }) => name || `${data}\n`)).toEqual(expected)
+        }
+      }
+      const all = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => line(from + i))
+      await told(all(19, 20))
+      // All at once, so that no poll is in between.
+      await Promise.all([put(20, 30), put(50, 65)])
+      const first = [...all(19, 30), 'gap', ...all(50, 65)]
+      await told(first)
+      // What was sent expires, and then the log grows.
+      const expired: string[] = []
+      for await (const { key } of home.list('segments/')) if (key.endsWith('.gz')) expired.push(key)
+      for (const key of expired) home.delete(key)
+      await put(65, 70)
+      const second = [...first, ...all(65, 70)]
+      await told(second)
+      // The first segment of the next life is not there.
+      const ended = putEnd(home.put, bytes.subarray(0, at(70)))
+      await Promise.all([ended, putBegin(home.put, bytes, { life: 2 }), put(10, 12, { life: 2 })])
+      for (const client of clients) await client.until(({ records }) => records.endsWith(line(11)))
+      for (const { events } of clients) {
+        const rest = events.slice(second.length).map(({ name, data }) => name || `${data}\n`)
+        expect(rest.filter((one) => one !== 'rotated')).toEqual(['gap', ...all(10, 12)])
       }
     })
 
