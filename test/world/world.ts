@@ -95,6 +95,11 @@ export class World {
     return createApp(options, shared)
   }
 
+  /** The app over the disk after a restart: with nothing in its memory. */
+  restarted(): Hono {
+    return this.#appOf(this.#options)
+  }
+
   /** The node as a token sees it that may read one log and its rotated files only. */
   guarded({ name }: Log): Service {
     const tokens = [{ name: 'reader', token: 'secret', files: [`${name}*`] }]

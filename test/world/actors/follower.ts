@@ -1,3 +1,4 @@
+import type { Hono } from 'hono'
 import { parametersOf, type Query } from '../ask.ts'
 import type { Random } from '../kernel/random.ts'
 import { LEVELS, type Level, type Log } from '../logs.ts'
@@ -15,6 +16,8 @@ interface Follow extends Step {
   for: number | null
   /** Milliseconds between two reads of the connection. */
   pause: number
+  /** Whether the service was restarted before, so that only the client knows where it was. @default it was not */
+  restarted?: boolean
 }
 
 export const FOLLOWERS = 'follower'
@@ -41,12 +44,14 @@ export const follower: Actor = {
 
 function planOne({ add, moment }: Draft, own: Random, { name, log }: { name: string; log: string }): void {
   const level = own.chance(0.3) ? own.pick(LEVELS) : null
+  const restarts = own.split('restarts')
   const times = Array.from({ length: own.small(1, 8) }, () => moment(own)).sort((a, b) => a - b)
   for (const [n, at] of times.entries()) {
     const isLast = n === times.length - 1
     const until = isLast ? null : own.small(0, Math.max(1, times[n + 1]! - at))
     const pause = own.chance(0.2) ? own.small(1, 200) : 0
-    add(name, 'follow', at, { log, level, for: until, pause })
+    const restarted = n > 0 && restarts.chance(0.2)
+    add(name, 'follow', at, { log, level, for: until, pause, restarted })
   }
 }
 
@@ -57,11 +62,13 @@ export class Following {
   readonly #isMerged: boolean
   readonly #who: string
   readonly #followed: Map<string, FollowedLog>
+  #app: Hono
   #lastId: string | null = null
   #isOpen = false
 
   constructor(world: World, step: Follow) {
     this.#world = world
+    this.#app = world.app
     this.#isMerged = step.log === '*'
     this.#logs = this.#isMerged ? world.logs : [world.log(step.log)]
     this.#who = step.by
@@ -73,6 +80,10 @@ export class Following {
   /** Connects, again and again while the answer is an excused problem, and reads until it is time to leave. */
   async connect(step: Follow): Promise<void> {
     const { kernel } = this.#world
+    if (step.restarted) {
+      this.#world.note(`the service of ${this.#who} is restarted`)
+      this.#app = this.#world.restarted()
+    }
     const leaving = new AbortController()
     const leave = () => leaving.abort(new Error('the follower leaves'))
     const reading = this.#read(step, leaving.signal)
@@ -105,11 +116,11 @@ export class Following {
   }
 
   async #readOnce(path: string, step: Follow, signal: AbortSignal): Promise<void> {
-    const { kernel, app } = this.#world
+    const { kernel } = this.#world
     const from = kernel.elapsed()
     const id = this.#lastId
     const headers = { Accept: 'text/event-stream', ...(id === null ? {} : { 'Last-Event-ID': id }) }
-    const response = await app.fetch(new Request(`http://node${path}`, { headers, signal }))
+    const response = await this.#app.fetch(new Request(`http://node${path}`, { headers, signal }))
     const { status } = response
     this.#world.note(`${this.#who} ${id === null ? 'follows' : `comes back after ${id}`} → ${status}`)
     if (signal.aborted) {
