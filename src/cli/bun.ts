@@ -1,6 +1,7 @@
 // The program on Bun; `nodestate/bun` is what is imported.
-import { serve } from '../entry/bun.ts'
 import { program } from '../entry/process/program.ts'
-import { startWith } from '../entry/process/start.ts'
 
-await program(startWith(serve, { sharedMemory: true }))
+await program(async () => {
+  const { serve } = await import('../entry/bun.ts')
+  return { serve, host: { sharedMemory: true } }
+})

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -48,4 +49,18 @@ it('reads none of its files once it has started: they may be replaced, or no des
     ...['/loki/api/v1/labels', '/openapi.json', '/metrics', '/readyz'],
   ]
   for (const path of paths) expect([path, (await fetch(url + path)).status]).toEqual([path, 200])
+})
+
+it('has the service loaded only where it serves: other commands start without it', () => {
+  const report = temporaryDirectory()
+  execFileSync(process.execPath, ['dist/cli.js', 'completion', 'bash'], {
+    env: { ...process.env, NODE_V8_COVERAGE: report },
+  })
+  const [name] = readdirSync(report)
+  const { result } = JSON.parse(readFileSync(join(report, name!), 'utf8')) as { result: { url: string }[] }
+  const loaded = result.map(({ url }) => url).filter((url) => url.startsWith('file:'))
+  expect(loaded.filter((url) => url.endsWith('/dist/terminal/completion.js'))).toHaveLength(1)
+  expect(
+    loaded.filter((url) => /node_modules|\/dist\/(app|fleet|routes|store|log\/format)/.test(url)),
+  ).toEqual([])
 })

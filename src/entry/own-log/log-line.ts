@@ -13,6 +13,17 @@ export function origin(module: string, ...tags: string[]): Origin {
   return { tags, source: `${module}:1` }
 }
 
+/** An error and its causes in one line. */
+export function describe(error: unknown): string {
+  const parts: string[] = []
+  for (let at = error, depth = 0; at !== undefined && at !== null && depth < 5; depth++) {
+    const message = at instanceof Error ? at.message : String(at)
+    if (!parts.includes(message)) parts.push(message)
+    at = at instanceof Error ? at.cause : null
+  }
+  return parts.join(': ')
+}
+
 export interface LogEntry {
   /** Milliseconds since the Unix epoch. */
   time: number

@@ -3,29 +3,29 @@ import process from 'node:process'
 import { UsageError } from '../../settings/usage.ts'
 import { loadSettings, SettingsError } from '../../settings.ts'
 import { VERSION } from '../../version.ts'
-import { origin } from '../own-log/log-line.ts'
+import { describe, origin } from '../own-log/log-line.ts'
 import type { OwnLog } from '../own-log/own-log.ts'
-import { describe } from '../service/compose.ts'
+import type { Serve } from '../server/serve.ts'
+import type { HostOptions } from '../service/compose.ts'
 import { has, serveFlags, VERSION_FLAGS } from './arguments.ts'
 import { runCommand, showHelp } from './commands.ts'
-import type { startWith } from './start.ts'
 
-/** Makes a service listen on one runtime. */
-type Start = ReturnType<typeof startWith>
+/** What makes a service listen on one runtime. It is loaded when it is used: the other commands start without it. */
+type Load = () => Promise<{ serve: Serve; host?: HostOptions }>
 
 const UNCAUGHT = origin('entry/process/program.ts', 'Process', 'Error')
 /** Signals closer together than this count as one. */
 const SAME_SIGNAL_MS = 250
 
 /** The program around a service: flags in, one line out, exit codes, signals. The same on Node, Bun and Deno. */
-export async function program(start: Start): Promise<void> {
+export async function program(load: Load): Promise<void> {
   // A closed pipe (`nodestate | head -1`) must not end the service.
   process.stdout.on('error', () => {})
   process.stderr.on('error', () => {})
   const [first = '', ...rest] = process.argv.slice(2)
   try {
-    if (first === 'serve') await main(start, rest)
-    else if (first === '' || first.startsWith('-')) await main(start, process.argv.slice(2))
+    if (first === 'serve') await main(load, rest)
+    else if (first === '' || first.startsWith('-')) await main(load, process.argv.slice(2))
     else process.exitCode = await runCommand(first, rest)
   } catch (error) {
     const isUsage =
@@ -39,7 +39,7 @@ export async function program(start: Start): Promise<void> {
   }
 }
 
-async function main(start: Start, argv: readonly string[]): Promise<void> {
+async function main(load: Load, argv: readonly string[]): Promise<void> {
   if (has(argv)) return showHelp()
   if (has(argv, VERSION_FLAGS)) return void process.stdout.write(`${VERSION}\n`)
   const loaded = await loadSettings({
@@ -48,7 +48,8 @@ async function main(start: Start, argv: readonly string[]): Promise<void> {
     readFile: (path) => readFile(path, 'utf8'),
   })
   const stderr = { write: (text: string) => void process.stderr.write(text), close() {} }
-  const running = await start(loaded, stderr, process.env)
+  const [{ startWith }, { serve, host }] = await Promise.all([import('./start.ts'), load()])
+  const running = await startWith(serve, host)(loaded, stderr, process.env)
   for (const warning of running.warnings) complain(warning)
   watchProcess(running)
   process.stdout.write(`${running.welcome}\n`)
@@ -58,7 +59,7 @@ function complain(line: string): void {
   process.stderr.write(`nodestate: ${line}\n`)
 }
 
-function watchProcess({ close, log }: Awaited<ReturnType<Start>>): void {
+function watchProcess({ close, log }: { close(): Promise<void>; log: OwnLog }): void {
   let stopping: number | null = null
   const stop = (signal: NodeJS.Signals) => {
     // A second signal means now; but npm passes on the Ctrl-C that the terminal already sent us.

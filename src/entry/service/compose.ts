@@ -19,7 +19,7 @@ import { StoreError } from '../../store/store.ts'
 import { VERSION } from '../../version.ts'
 import { type Fetch, safeTarget, withAccessLog } from '../own-log/access.ts'
 import { type Audit, openAudit } from '../own-log/audit.ts'
-import { jsonLine, origin, textLine } from '../own-log/log-line.ts'
+import { describe, jsonLine, origin, textLine } from '../own-log/log-line.ts'
 import { openOwnLog } from '../own-log/own-log.ts'
 import { type LineWriter, rotatingFile } from '../own-log/rotating-file.ts'
 import { slowedSignIns } from './failed-sign-ins.ts'
@@ -232,17 +232,6 @@ async function loadRest({ fleet, peers, peersFrom, join, loki, mcp, page }: Sett
     page && import('../../page.ts'),
     page && import('../../routes/page.ts'),
   ])
-}
-
-/** An error and its causes in one line. */
-export function describe(error: unknown): string {
-  const parts: string[] = []
-  for (let at = error, depth = 0; at !== undefined && at !== null && depth < 5; depth++) {
-    const message = at instanceof Error ? at.message : String(at)
-    if (!parts.includes(message)) parts.push(message)
-    at = at instanceof Error ? at.cause : null
-  }
-  return parts.join(': ')
 }
 
 /** A known failure logs its code; an unknown one also logs the stack. */
