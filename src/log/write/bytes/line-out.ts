@@ -3,6 +3,7 @@ import {
   type Copy,
   copyPlain,
   copyText,
+  isAscii,
   putTemplate,
   type ScannedLine,
   scanLine,
@@ -20,6 +21,9 @@ interface Decoded {
   from: number
   to: number
 }
+/** What is decoded: of bytes beyond ASCII only seven bits, which are a character, too. */
+const shown = new Uint8Array(WINDOW)
+const fours = new Int32Array(shown.buffer)
 const NO_WINDOW: Decoded = { text: '', from: 0, to: 0 }
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const encoder = new TextEncoder()
@@ -88,18 +92,20 @@ export class LineOut {
     return this.line.end
   }
 
-  /** The text of bytes[from, to), from a window in which each byte is a character: one call decodes many lines. */
+  /** The text of bytes[from, to). ASCII is cut from a window with a character for each byte: one call decodes many lines. */
   text(from: number, to: number): string {
+    const { bytes } = this
+    if (to - from > WINDOW || !isAscii(this.copy.view, from, to))
+      return decoder.decode(bytes.subarray(from, to))
     let window = this.#window
     if (from < window.from || to > window.to) {
-      const end = Math.max(to, Math.min(from + WINDOW, this.#end))
-      window = { text: decoder.decode(this.bytes.subarray(from, end)), from, to: end }
+      const end = Math.min(from + WINDOW, this.#end)
+      shown.set(bytes.subarray(from, end))
+      for (let i = 0; 4 * i < end - from; i++) fours[i]! &= 0x7f7f7f7f
+      window = { text: decoder.decode(shown.subarray(0, end - from)), from, to: end }
       this.#window = window
     }
-    const isEven = window.text.length === window.to - window.from
-    return isEven
-      ? window.text.slice(from - window.from, to - window.from)
-      : decoder.decode(this.bytes.subarray(from, to))
+    return window.text.slice(from - window.from, to - window.from)
   }
 
   /** Where the first `count` units of `text` end, which is at bytes[from] of the line. */

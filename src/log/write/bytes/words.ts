@@ -147,6 +147,15 @@ export function scanLine(view: DataView, from: number, to: number, line: Scanned
   line.end = !isPlain ? -1 : i > from && view.getUint8(i - 1) === 0x0d ? i - 1 : i
 }
 
+/** Whether all bytes are ASCII. */
+export function isAscii(view: DataView, from: number, to: number): boolean {
+  let i = from
+  for (; i + 8 <= to; i += 8)
+    if (((view.getInt32(i, true) | view.getInt32(i + 4, true)) & HIGH) !== 0) return false
+  for (; i < to; i++) if (view.getUint8(i) >= 0x80) return false
+  return true
+}
+
 /** The first place of an ASCII byte in plain text, or `to`. */
 export function find(view: DataView, byte: number, from: number, to: number): number {
   const four = byte * 0x01010101
