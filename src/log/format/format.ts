@@ -125,7 +125,7 @@ export type InnerReader = (
 export type StampReader = (bytes: Uint8Array, from: number, to: number, zone: Zone) => Stamp | null
 
 /** Whether one byte follows another in a text. */
-export type AreNext = (byte: number, next: number) => boolean
+export type AreNext = (byte: number, next?: number) => boolean
 
 /** The next place in bytes[from, to) of what is looked for, or -1. */
 export type Find = (bytes: Uint8Array, from: number, to: number) => number

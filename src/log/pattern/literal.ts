@@ -12,10 +12,11 @@ export function needleMark({ low, fold }: Needle): RegExp {
 
 const MARKED = 16
 
-/** Whether one byte follows another in a needle. */
-export function isPair({ low, fold }: Needle, byte: number, next: number): boolean {
+/** Whether one byte follows another in a needle; without `next`, whether anything does. */
+export function isPair({ low, fold }: Needle, byte: number, next?: number): boolean {
   for (let i = 1; i < low.length; i++)
-    if ((byte | fold[i - 1]!) === low[i - 1] && (next | fold[i]!) === low[i]) return true
+    if ((byte | fold[i - 1]!) === low[i - 1] && (next === undefined || (next | fold[i]!) === low[i]))
+      return true
   return false
 }
 

@@ -198,7 +198,7 @@ function textMarks({ format, selection: { matcher } }: Filter): readonly RegExp[
 function lineTest({ format, selection: { matcher } }: Filter): LineTest | undefined {
   const { needle, find } = matcher ?? {}
   if (!format.crosses || !needle || !find) return undefined
-  const areNext = (byte: number, next: number) => isPair(needle, byte, next)
+  const areNext = (byte: number, next?: number) => isPair(needle, byte, next)
   const { length } = needle.low
   return (bytes, at, to) => {
     // `at` is where the mark ends, and the text begins with the mark: so it is within its length of here.

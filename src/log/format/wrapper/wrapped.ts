@@ -132,6 +132,8 @@ function mayCross(
   const line = wrapper.read(bytes, from, end)
   if (!line?.partial) return false
   const isEmpty = line.from >= line.to
+  // Most bytes are in no text, whatever follows them.
+  if (!isEmpty && !areNext(bytes[end - 1]!)) return false
   const nextEnd = lineEnd(bytes, end + 1, to)
   const first = wrapper.read(bytes, end + 1, nextEnd)?.from ?? end + 1
   // If a part is empty, or the next one is not in these bytes, only the joined line can tell.
