@@ -20,11 +20,12 @@ interface Decoded {
   text: string
   from: number
   to: number
+  isAscii: boolean
 }
-/** What is decoded: of bytes beyond ASCII only seven bits, which are a character, too. */
+/** What is decoded if it is not all ASCII: of other bytes only seven bits, which are a character, too. */
 const shown = new Uint8Array(WINDOW)
 const fours = new Int32Array(shown.buffer)
-const NO_WINDOW: Decoded = { text: '', from: 0, to: 0 }
+const NO_WINDOW: Decoded = { text: '', from: 0, to: 0, isAscii: true }
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const encoder = new TextEncoder()
 
@@ -94,18 +95,24 @@ export class LineOut {
 
   /** The text of bytes[from, to). ASCII is cut from a window with a character for each byte: one call decodes many lines. */
   text(from: number, to: number): string {
-    const { bytes } = this
-    if (to - from > WINDOW || !isAscii(this.copy.view, from, to))
-      return decoder.decode(bytes.subarray(from, to))
-    let window = this.#window
-    if (from < window.from || to > window.to) {
-      const end = Math.min(from + WINDOW, this.#end)
-      shown.set(bytes.subarray(from, end))
-      for (let i = 0; 4 * i < end - from; i++) fours[i]! &= 0x7f7f7f7f
-      window = { text: decoder.decode(shown.subarray(0, end - from)), from, to: end }
-      this.#window = window
+    if (to - from > WINDOW) return decoder.decode(this.bytes.subarray(from, to))
+    if (from < this.#window.from || to > this.#window.to) this.#window = this.#decoded(from, to)
+    const window = this.#window
+    return window.isAscii || isAscii(this.copy.view, from, to)
+      ? window.text.slice(from - window.from, to - window.from)
+      : decoder.decode(this.bytes.subarray(from, to))
+  }
+
+  #decoded(from: number, least: number): Decoded {
+    const to = Math.max(least, Math.min(from + WINDOW, this.#end))
+    const isPlain = isAscii(this.copy.view, from, to)
+    let bytes = this.bytes.subarray(from, to)
+    if (!isPlain) {
+      shown.set(bytes)
+      for (let i = 0; 4 * i < bytes.length; i++) fours[i]! &= 0x7f7f7f7f
+      bytes = shown.subarray(0, bytes.length)
     }
-    return window.text.slice(from - window.from, to - window.from)
+    return { text: decoder.decode(bytes), from, to, isAscii: isPlain }
   }
 
   /** Where the first `count` units of `text` end, which is at bytes[from] of the line. */
