@@ -121,7 +121,7 @@ function writePlace(
   const { name, offset, print, splitsRecord } = place.cursor
   const { object, unnamed } = place
   const isDated = object !== undefined && (!keys || object.hash !== undefined)
-  const isOwn = unnamed ? unnamed.hash === null : name === source?.file
+  const isOwn = unnamed ? unnamed.hash === null : name === source?.log
   const isHashed = unnamed !== undefined || source?.files.includes(name) === true
   const named = isDated ? DATED : isOwn ? 0 : isHashed ? HASHED : NAMED
   writer.bytes.push(base | (splitsRecord ? SPLITS : 0) | named)
@@ -190,6 +190,7 @@ function readFile(
   const hash = flags & HASHED ? reader.fixed(2) : null
   // Its node may be listed again for the next page.
   if (!source) return { name: '', unnamed: { hash } }
+  if (hash === null) return { name: source.log }
   return { name: source.files.find((name) => fileHash(name) === hash) ?? source.file }
 }
 
