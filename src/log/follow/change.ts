@@ -1,16 +1,20 @@
 import type { Cursor } from '../text/cursor.ts'
 
-/** What happened to a log: bytes were appended, whole lines arrived late, it goes on elsewhere, or something happened to its file. */
+/**
+ * What happened to a log: bytes were appended, whole lines arrived late, it goes on elsewhere, bytes before a place are
+ * missing, or something happened to its file.
+ */
 export type Change =
   | { kind: 'data'; name: string; id: string | null; offset: number; bytes: Uint8Array }
   | { kind: 'late'; bytes: Uint8Array }
   | { kind: 'place'; place: Cursor }
+  | { kind: 'missing'; file: string; place: Cursor }
   | { kind: 'rotated'; file: string; to: string }
   | { kind: 'truncated'; file: string }
   | { kind: 'gap'; file: string }
 
 /** What happened to a file, for its followers. */
-export type FileChange = Exclude<Change, { kind: 'data' | 'late' | 'place' }>
+export type FileChange = Exclude<Change, { kind: 'data' | 'late' | 'place' | 'missing' }>
 
 /**
  * What followers of a log are told when it goes on in another file. The move `isWhole` if the order of the files is certain

@@ -4,6 +4,7 @@ import { detectFormat, PLAIN } from '../format/detect.ts'
 import { endOf } from '../format/lines.ts'
 import { type Filter, isWantedAlone, timeAt } from '../search/filter.ts'
 import { type Cursor, fingerprint, PRINT, PRINT_READ } from '../text/cursor.ts'
+import { gone } from '../text/open.ts'
 import type { Change } from './change.ts'
 import {
   beatPacket,
@@ -125,6 +126,14 @@ export class Channel {
     if (change.kind === 'place') {
       this.place = change.place
       return this.#held
+    }
+    if (change.kind === 'missing') {
+      const { file, place } = change
+      if (this.#pending.length > 0) this.#take(true, true)
+      // A client without events cannot be told, so its stream fails.
+      if (!this.#frame.events) throw gone()
+      this.#add(changePacket({ kind: 'gap', file }, this.#frame, place), place)
+      return false
     }
     if (change.kind !== 'data') {
       // After a rotation, an unfinished line is kept: the new file completes it. After a truncation, nothing will.

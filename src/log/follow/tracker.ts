@@ -216,7 +216,7 @@ export class Tracker {
     this.#seen = this.#seen.slice(this.#seen.length - Math.max(0, this.#offset - offset))
     if (offset <= this.#offset) return 'skipped'
     this.#offset = offset
-    changes.push({ kind: 'gap', file: this.#file }, { kind: 'place', place: this.place })
+    changes.push({ kind: 'missing', file: this.#file, place: this.place })
     return 'skipped'
   }
 

@@ -98,7 +98,8 @@ class Client {
     }
   }
   async close() {
-    await this.#reader?.cancel()
+    // A stream that failed cannot be cancelled.
+    if (!this.ended) await this.#reader?.cancel()
     this.#abort.abort()
   }
 }
@@ -400,6 +401,8 @@ describe('follow', () => {
       const app = appOf(logs, { follow: { pollMillis: [10, 10] } })
       const queries = ['file=a.log&lines=1', 'file=a.log&lines=1&q=line']
       const clients = await Promise.all(queries.map((query) => open(app, query, SSE)))
+      const untold = await Promise.all([...queries, 'file=*.log&lines=1'].map((query) => open(app, query)))
+      for (const client of untold) await client.until(({ text }) => text.endsWith(line(19)))
       const told = async (expected: readonly string[]) => {
         for (const client of clients) {
           await client.until(({ records }) => records.endsWith(expected.at(-1)!))
@@ -412,6 +415,17 @@ describe('follow', () => {
       await Promise.all([put(20, 30), put(50, 65)])
       const first = [...all(19, 30), 'gap', ...all(50, 65)]
       await told(first)
+      // Text has no events.
+      for (const client of untold) {
+        await client.until(({ ended }) => ended)
+        expect(client.text.replaceAll('a.log\t', '')).toBe(lines(19, 30))
+      }
+      for (const { events } of clients) {
+        const { id } = events[first.indexOf('gap')]!
+        const back = await open(app, 'file=a.log', { ...SSE, 'Last-Event-ID': id! })
+        await back.until(({ records }) => records === lines(50, 65))
+        expect(back.events.filter(({ name }) => name)).toEqual([])
+      }
       // What was sent expires, and then the log grows.
       const expired: string[] = []
       for await (const { key } of home.list('segments/')) if (key.endsWith('.gz')) expired.push(key)
