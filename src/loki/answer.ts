@@ -1,6 +1,7 @@
 import { decode } from '../log/format/format.ts'
 import type { MergedCursor } from '../log/merge/cursor.ts'
-import { type MergedRecord, mergePage } from '../log/merge/merge.ts'
+import { mergePage } from '../log/merge/merge.ts'
+import type { MergedRecord } from '../log/merge/places.ts'
 import { bySource, type Source } from '../log/merge/source.ts'
 import { byCodePoint } from '../store/store.ts'
 import {
@@ -177,7 +178,6 @@ async function readPart(
     first,
     cursor: cursor && { place: cursor, direction: first ? ('after' as const) : ('before' as const) },
     fit: { size, lines },
-    cost: ({ length }: Uint8Array) => ({ size: length, lines: 1 }),
   }
   const sources = group.map((each) => sourceOf(each, pipeline))
   const page = await mergePage(sources, request, search.signal).catch(nullIfSilent)
@@ -188,9 +188,8 @@ async function readPart(
     if (page.notes.includes('scan-budget')) throw tooMuch()
     reportBroken(search, page.notes)
     const entries = page.records.map((record) => entryOf(record, pipeline))
-    const taken = page.records.reduce((sum, { bytes }) => sum + bytes.length, 0)
     // A record that did not fit may have ended the page.
-    const isFull = entries.length >= lines || taken > size / 2
+    const isFull = entries.length >= lines || page.records.bytes > size / 2
     return { entries, onward: isFull ? (first ? page.next : page.prev) : null }
   } finally {
     page.release()

@@ -159,7 +159,7 @@ interface Drawn {
 
 /** Records that were read, and the memory that they take until they are released. */
 interface SampledPage {
-  records: readonly { bytes: Uint8Array; format: LineFormat }[]
+  records: Iterable<{ bytes: Uint8Array; format: LineFormat }> & { readonly length: number }
   notes: readonly string[]
   release(): void
 }
@@ -220,7 +220,6 @@ class SampleReader {
       fit: { size: BYTES, lines: most },
       handedOn: [...timesOf(selection), level, handedOn].filter(Boolean).join('&'),
       alone: true,
-      cost: (bytes: Uint8Array) => ({ size: bytes.length, lines: 1 }),
     }
     return mergePage([{ ...source, context }], request, signal)
   }

@@ -82,7 +82,7 @@ export class Ahead {
   ): Promise<void> {
     const target = this.#target()
     const open = active.filter((lane) => lane.isOpen)
-    const waiting = open.filter((lane) => !lane.head || this.#distance(lane, target) > 0)
+    const waiting = open.filter((lane) => !lane.hasHead || this.#distance(lane, target) > 0)
     const wanted = new Map(waiting.map((lane) => [lane, this.#wanted(lane, rest, target, open.length)]))
     const isNear = waiting.every(({ source }) => source.context.files.isNear)
     const searched = [...wanted.values()].reduce((sum, { stretch }) => sum + stretch, 0)

@@ -1,6 +1,7 @@
 import { retryForMemory } from '../../limits/memory-budget.ts'
 import { LogError } from '../error.ts'
-import { Merge, type MergedRecord, type MergeRequest } from './merge.ts'
+import { Merge, type MergeRequest } from './merge.ts'
+import type { MergedRecords } from './places.ts'
 import type { Missing, Source } from './source.ts'
 
 /** How much of the timeline is read at a time. */
@@ -25,7 +26,7 @@ export class MergedExport extends Merge {
   }
 
   /** The pages of an open export; each is valid until the next. It throws rather than end early. */
-  async *pages(): AsyncGenerator<readonly MergedRecord[]> {
+  async *pages(): AsyncGenerator<MergedRecords> {
     const missing = this.failed.size
     yield this.records
     while (!this.isComplete) {

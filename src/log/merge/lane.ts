@@ -11,35 +11,12 @@ import type { ViewRequest } from '../view/request.ts'
 import { type LogPage, openPage, pageAfter, viewOf } from '../view/view.ts'
 import type { LanePlace } from './cursor.ts'
 import { keyedPlace, placeAt, plainPlace } from './place.ts'
+import { Items, type LaneRecord } from './records/items.ts'
 import { Collected, LoadedRecords } from './records/long.ts'
 import { type Searched, searchedIn } from './records/neighbours.ts'
-import { NEIGHBOUR_RECORDS, placeOn, type Step } from './records/order.ts'
+import { NEIGHBOUR_RECORDS, placeOn } from './records/order.ts'
 import { Track } from './records/track.ts'
 import { noTimes, type Source } from './source.ts'
-
-/** A record of one of the logs. */
-export interface LaneRecord {
-  /** Null of a long one that was not loaded. */
-  bytes: Uint8Array | null
-  length: number
-  format: LineFormat
-  /** Its own time in ms, or that of the record before it; only known of records that are decided. */
-  time: number
-  /** By which it is placed, likewise. */
-  placed: number
-  /** With context: how many records after a match it is, in the direction of reading; 0 for a match. */
-  distance?: number | undefined
-  /** How far its ends are from where reading began; only known where context is. */
-  near?: number
-  far?: number
-}
-
-/** A record as it was read; one that is not wanted tells how others are placed. */
-interface Item extends Step, Searched {
-  isWanted: boolean
-  length: number
-  format: LineFormat
-}
 
 /** How a log is read. */
 export interface LaneOptions {
@@ -82,7 +59,7 @@ export class Lane {
   readonly #selection: Selection
   readonly #charset: ViewRequest['charset']
   readonly #context: ViewRequest['context']
-  #items: Item[] = []
+  readonly #items = new Items()
   readonly #track: Track
   #place: LanePlace | null
   /** Where the first record that was not given begins. */
@@ -110,25 +87,40 @@ export class Lane {
     if (place?.kind === 'start' && !forward) this.isDone = true
   }
 
+  /** Whether the place of the next record is decided. */
+  get hasHead(): boolean {
+    return this.next < this.#decided
+  }
+
   /** The next record if its place is decided. */
   get head(): LaneRecord | null {
-    return this.next < this.#decided ? this.#items[this.next]! : null
+    return this.hasHead ? this.recordAt(this.next) : null
+  }
+
+  /** Which record the next one is, for `recordAt`. */
+  get index(): number {
+    return this.next
+  }
+
+  /** A record that was read and not dropped. */
+  recordAt(index: number): LaneRecord {
+    return this.#items.at(index)
   }
 
   /** Where the next record is placed; if that is not decided, how far it is at least. */
   get frontier(): number {
-    return this.head?.placed ?? this.bound
+    return this.hasHead ? this.#items.placed[this.next]! : this.bound
   }
 
   /** The time up to which everything is decided. */
   get bound(): number {
-    const last = this.#items[this.#decided - 1]
-    return last ? last.placed : this.#forward ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
+    const last = this.#items.placed[this.#decided - 1]
+    return last ?? (this.#forward ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY)
   }
 
   /** The time at which reading began. */
   get start(): number {
-    return this.#decided > 0 ? this.#items[0]!.placed : this.bound
+    return this.#decided > 0 ? this.#items.placed[0]! : this.bound
   }
 
   /** Whether it may have more records than those that are decided. */
@@ -165,7 +157,7 @@ export class Lane {
   }
 
   #skipUnwanted(): void {
-    while (this.next < this.#items.length && !this.#items[this.next]!.isWanted) this.next++
+    while (this.next < this.#items.length && !this.#items.wanted[this.next]) this.next++
   }
 
   /** Reads the next records: about `wanted.size` bytes, and at most `wanted.lines` of them. */
@@ -258,6 +250,8 @@ export class Lane {
       const near = this.#track.distanceOf(start, end)
       this.#add(record, near, format)
     }
+    // The items have them.
+    view.pieces = []
     this.isCut = notes.includes('scan-budget') || notes.includes('answer-budget')
     const isStuck = to <= from && !isGap
     if (this.#forward)
@@ -266,43 +260,19 @@ export class Lane {
   }
 
   #add(record: Searched, near: number, format: LineFormat): void {
-    const lead = this.#near
-    const { bytes, start, end, time, distance, in: series } = record
-    const isWanted = bytes !== null || series !== undefined
-    const length = end - start
+    const length = record.end - record.start
     const far = near + length
-    // Not spread: V8 would define one property after the other, and a page of 32 logs would take three times as long.
-    const item: Item = {
-      bytes,
-      start,
-      end,
-      time,
-      in: series,
-      isWanted,
-      length,
-      format,
-      near,
-      far,
-      distance,
-      placed: Number.NaN,
-    }
-    this.#items.push(item)
+    this.#items.add(record, near, far, format)
     this.#bytes += length
-    if (item.far <= lead) {
+    if (far <= this.#near) {
       this.#given++
       this.next++
       return
     }
-    if (!isWanted) return
+    if (!this.#items.wanted.at(-1)) return
     this.found++
     // A record that has grown since: only its new part was not given.
-    if (near < lead) {
-      const cut = lead - near
-      if (bytes) item.bytes = this.#forward ? bytes.subarray(cut) : bytes.subarray(0, bytes.length - cut)
-      if (this.#forward) item.start += cut
-      else item.end -= cut
-      item.near = lead
-    }
+    if (near < this.#near) this.#items.cutLast(this.#near, this.#forward)
   }
 
   /** Places the records whose neighbours are known. */
@@ -315,50 +285,57 @@ export class Lane {
     // A page has to come to an end, even if a budget ends before enough neighbours are known.
     if (this.isCut && this.#decided <= this.#given)
       this.#decided = placeOn(this.#items, this.#decided, { ...placing, isAll: true })
-    let last = this.#items.findLast(({ isWanted }, i) => i < before && isWanted)?.placed
+    const { wanted, placed } = this.#items
+    let last = before - 1
+    while (last >= 0 && !wanted[last]) last--
     for (let i = before; i < this.#decided; i++) {
-      const { isWanted, placed } = this.#items[i]!
-      if (!isWanted) continue
-      if (last !== undefined && (this.#forward ? placed < last : placed > last)) this.falls = true
-      last = placed
+      if (!wanted[i]) continue
+      if (last >= 0 && (this.#forward ? placed[i]! < placed[last]! : placed[i]! > placed[last]!))
+        this.falls = true
+      last = i
     }
   }
 
   /** Where a page in the same direction begins, if the next record is this one. */
   async onward(next = this.next): Promise<LanePlace> {
-    const at = this.#items[next]
-    if (!at && this.isDone && !this.#forward) return { kind: 'start' }
+    const { near } = this.#items
+    const at = near[next]
+    if (at === undefined && this.isDone && !this.#forward) return { kind: 'start' }
     if (!this.#track.first) return this.#place ?? { kind: 'start' }
-    const here = at ? at.near : this.#track.far
+    const here = at ?? this.#track.far
     let first = Math.max(this.#barrier, next - NEIGHBOUR_RECORDS)
-    while (first < next && here - this.#items[first]!.near > MAX_LEAD) first++
-    const from = first < next ? this.#items[first]!.near : here
+    while (first < next && here - near[first]! > MAX_LEAD) first++
+    const from = first < next ? near[first]! : here
     return placeAt(this.source, await this.#track.cursorAt(from), this.#track.signed(here - from))
   }
 
   /** Where a page in the other direction begins, which does not have this record; without one, before all of them. */
   async backward(next: number | null = null): Promise<LanePlace> {
     if (!this.#track.first) return this.#place ?? { kind: 'start' }
-    const here = next === null ? this.#near : (this.#items[next]?.near ?? this.#track.far)
+    const { near, far } = this.#items
+    const here = next === null ? this.#near : (near[next] ?? this.#track.far)
     if (this.#forward && this.#track.first.prev === null && here === 0) return { kind: 'start' }
     const first = next ?? this.#given
     let last = Math.min(this.#items.length, first + NEIGHBOUR_RECORDS) - 1
-    while (last >= first && (this.#items[last]!.far - here > MAX_LEAD || last < this.#barrier)) last--
-    const from = last >= first ? this.#items[last]!.far : here
+    while (last >= first && (far[last]! - here > MAX_LEAD || last < this.#barrier)) last--
+    const from = last >= first ? far[last]! : here
     return placeAt(this.source, await this.#track.cursorAt(from), -this.#track.signed(from - here))
   }
 
   /** Reads the bytes of the next record, which is a long one. Throws `too-busy` if there is no memory for them. */
   async load(memory: MemoryBudget | undefined, signal?: AbortSignal): Promise<void> {
-    const item = this.#items[this.next]!
-    item.bytes = await this.#loaded
-      .load(item.in!, item, memory)
-      .catch((error) => this.#loadAgain(error, item, signal))
+    const { next } = this
+    const long = this.#items.longAt(next)
+    const bytes = await this.#loaded
+      .load(long.in!, long, memory)
+      .catch((error) => this.#loadAgain(error, next, signal))
+    this.#items.load(next, bytes)
   }
 
   /** A file that was rotated meanwhile is found by its place. */
-  async #loadAgain(error: unknown, { near, far }: Item, signal?: AbortSignal): Promise<Uint8Array> {
+  async #loadAgain(error: unknown, index: number, signal?: AbortSignal): Promise<Uint8Array> {
     if (!(error instanceof StoreError)) throw error
+    const [near, far] = [this.#items.near[index]!, this.#items.far[index]!]
     const from = this.#forward ? near : far
     const cursor = { place: await this.#track.cursorAt(from), direction: 'after' as const }
     const { file, rotated = true, context } = this.source
@@ -374,15 +351,15 @@ export class Lane {
   /** Goes on to another page: forgets what was given, except what tells how the next records are placed. */
   drop(): void {
     const count = Math.max(0, this.next - NEIGHBOUR_RECORDS)
-    const near = this.#items[count]?.near ?? this.#track.far
-    for (const { near, far } of this.#items.slice(0, count)) this.#bytes -= far - near
-    this.#items = this.#items.slice(count)
+    const { near, far } = this.#items
+    const onward = near[count] ?? this.#track.far
+    for (let i = 0; i < count; i++) this.#bytes -= far[i]! - near[i]!
+    this.#items.drop(count, this.next)
     this.next -= count
     this.#decided -= count
     this.#barrier = Math.max(0, this.#barrier - count)
     this.#given = Math.max(0, this.#given - count)
-    for (const item of this.#items.slice(0, this.next)) item.bytes = null
-    this.#track.drop(near)
+    this.#track.drop(onward)
     this.#loaded.release()
     this.isCut = false
   }

@@ -8,8 +8,19 @@ import { readsForward } from '../text/open.ts'
 import type { Note } from '../view/answer.ts'
 import { Ahead } from './ahead.ts'
 import { type LanePlace, laneKey, type MergedCursor } from './cursor.ts'
-import { Lane, type LaneOptions, type LaneRecord, type MergeLane } from './lane.ts'
-import { isBeyond, lostIn, missingIn, placesAfter, placesAround, startsOf, stateIn } from './places.ts'
+import { Lane, type LaneOptions, type MergeLane } from './lane.ts'
+import {
+  isBeyond,
+  lostIn,
+  MergedRecords,
+  missingIn,
+  type PlaceAround,
+  placesAfter,
+  placesAround,
+  startsOf,
+  stateIn,
+} from './places.ts'
+import type { LaneRecord } from './records/items.ts'
 import { insertInto } from './records/order.ts'
 import { bySource, type Missing, type Source } from './source.ts'
 import { ThereLane } from './there.ts'
@@ -31,36 +42,15 @@ export interface MergeRequest {
   alone?: boolean | undefined
   /** How many records around each match, in its own log, are wanted, too. `fit.lines` counts matches then. */
   context?: LaneOptions['context']
-  /** What a record takes of that. */
-  cost(bytes: Uint8Array, source: Source): { size: number; lines: number }
+  /** What a record takes of that. @default its length, and one line */
+  cost?: ((bytes: Uint8Array, source: Source) => { size: number; lines: number }) | undefined
   /** What stands between two groups of a log's records that do not touch. @default nothing */
   separator?: ((source: Source) => number) | undefined
 }
 
-/** A record of the timeline. */
-export interface MergedRecord extends Pick<LaneRecord, 'format' | 'time' | 'placed'> {
-  bytes: Uint8Array
-  source: Source
-  /** Whether it belongs to a page that was given without it. */
-  late: boolean
-  /** Where it is in its log, if the records around matches are wanted. */
-  around?: PlaceAround | undefined
-}
-
-/** A record of a timeline with context. */
-interface PlaceAround {
-  /** Whether it matches; the others are there only as context. */
-  isMatch: boolean
-  /** How far its ends are from where reading began. */
-  near: number
-  far: number
-  /** Whether the record of the same log before it does not touch it. */
-  isApart: boolean
-}
-
 /** A page of the timeline, oldest record first. */
 export interface MergedPage {
-  records: MergedRecord[]
+  records: MergedRecords
   /** Where the page before begins; null when there is none. */
   prev: MergedCursor | null
   next: MergedCursor
@@ -107,9 +97,17 @@ function refuseAlike(sources: readonly Source[]): void {
   )
 }
 
+/** A log whose next record waits for its turn, and when that is. */
+interface Waiting {
+  lane: MergeLane
+  /** Its place among the logs, which decides at the same time. */
+  rank: number
+  time: number
+}
+
 /** Several logs that are read as one, in one direction. */
 export class Merge {
-  records: MergedRecord[] = []
+  records = new MergedRecords()
   /** The logs that cannot be read. */
   readonly failed = new Map<MergeLane, unknown>()
   /** Whether a budget ended the page. */
@@ -121,13 +119,13 @@ export class Merge {
   readonly #forward: boolean
   readonly #lanes: MergeLane[]
   readonly #ahead: Ahead
-  /** Which record of which log each of the records is. */
-  readonly #taken: { lane: MergeLane; index: number }[] = []
+  /** The logs some of whose records belong to pages that were given without them. */
+  readonly #behind: ReadonlySet<MergeLane>
   /** What still fits. */
   #size: number
   #lines: number
   /** The record of each log that was taken last, if the records around matches are wanted. */
-  readonly #last = new Map<MergeLane, LaneRecord>()
+  readonly #last = new Map<MergeLane, Pick<LaneRecord, 'distance' | 'far'>>()
 
   /** With `all`, the whole timeline is read, one page after the other. */
   constructor(
@@ -147,6 +145,7 @@ export class Merge {
       const place = stateIn(request, source)?.place ?? null
       return this.#laneOf(source, { forward: this.#forward, place })
     })
+    this.#behind = new Set(this.#lanes.filter(({ source }) => stateIn(request, source)?.behind === true))
     this.#ahead = new Ahead({
       lanes: this.#lanes,
       forward: this.#forward,
@@ -182,7 +181,7 @@ export class Merge {
   /** Reads until the page is full, or nothing is left. */
   async fill(): Promise<void> {
     for (let lane = this.#emit(); lane && !this.isCut; lane = this.#emit()) {
-      if (lane.head) await this.#tried(lane, () => lane.load(this.#ahead.memory, this.signal))
+      if (lane.hasHead) await this.#tried(lane, () => lane.load(this.#ahead.memory, this.signal))
       else if (lane.isCut) this.isCut = true
       else
         await this.#ahead.readOn(
@@ -198,15 +197,14 @@ export class Merge {
   begin(): void {
     for (const lane of this.#lanes) lane.drop()
     this.#ahead.begin()
-    this.records = []
-    this.#taken.length = 0
+    this.records = new MergedRecords()
     this.#size = this.#request.fit.size
     this.isCut = false
   }
 
   /** Whether nothing is left in this direction. */
   get isComplete(): boolean {
-    return !this.isCut && this.#answering().every((lane) => !lane.head && lane.isDone)
+    return !this.isCut && this.#answering().every((lane) => !lane.hasHead && lane.isDone)
   }
 
   get notes(): Note[] {
@@ -224,10 +222,7 @@ export class Merge {
   }
 
   async #placed(): Promise<MergedPage> {
-    if (!this.#forward) {
-      this.records.reverse()
-      this.#taken.reverse()
-    }
+    if (!this.#forward) this.records.reverse()
     if (this.#request.context !== undefined) this.#findGaps()
     const outcome = {
       request: this.#request,
@@ -241,8 +236,8 @@ export class Merge {
       records: this.records,
       ...cursors,
       complete: this.isComplete,
-      places: () => placesAfter(outcome, this.#taken, cursors.next),
-      starts: () => startsOf(this.#taken),
+      places: () => placesAfter(outcome, cursors.next),
+      starts: () => startsOf(this.records),
       forward: this.#forward,
       frontier: this.#lanes[0]!.frontier,
       notes: this.notes,
@@ -277,7 +272,7 @@ export class Merge {
   #mayGoOn(lane: MergeLane, error: unknown): boolean {
     if (error instanceof BudgetError) return true
     const isBusy = error instanceof LogError && error.code === 'too-busy'
-    return isBusy && (this.#all || (lane.head !== null && this.records.length > 0))
+    return isBusy && (this.#all || (lane.hasHead && this.records.length > 0))
   }
 
   /**
@@ -285,20 +280,24 @@ export class Merge {
    * nothing is left. A log that was searched up to some time without a match holds up nothing before that time.
    */
   #emit(): MergeLane | null {
-    const comesFirst = (a: MergeLane, b: MergeLane) => this.#comesFirst(a, b)
-    const order = this.#answering()
-      .filter((lane) => lane.head || !lane.isDone)
+    const comesFirst = (a: Waiting, b: Waiting) => this.#comesFirst(a, b)
+    const order = this.#lanes
+      .map((lane, rank): Waiting => ({ lane, rank, time: lane.frontier }))
+      .filter(({ lane }) => !this.failed.has(lane) && (lane.hasHead || !lane.isDone))
       .sort((a, b) => (comesFirst(a, b) ? -1 : 1))
-    for (let lane = order.shift(); lane; lane = order.shift()) {
-      if (!lane.head) return lane
+    for (let first = order.shift(); first; first = order.shift()) {
+      const { lane } = first
+      if (!lane.hasHead) return lane
       const rival = order[0]
-      for (let head = lane.head; head && (!rival || comesFirst(lane, rival)); head = lane.head) {
-        if (head.bytes === null) return this.#mayFit(head) ? lane : null
-        if (!this.#take(lane, head, head.bytes)) return null
+      while (lane.hasHead && (!rival || comesFirst(first, rival))) {
+        const head = lane.head!
+        if (!head.isLoaded) return this.#mayFit(head) ? lane : null
+        if (!this.#take(lane, head)) return null
         lane.advance()
+        first.time = lane.frontier
       }
       if (this.#isFull()) return null
-      if (lane.head || !lane.isDone) insertInto(order, lane, comesFirst)
+      if (lane.hasHead || !lane.isDone) insertInto(order, first, comesFirst)
     }
     return null
   }
@@ -333,10 +332,9 @@ export class Merge {
   }
 
   /** Whether the next record of a log is taken before that of another: at the same time, as their names are sorted. */
-  #comesFirst(a: MergeLane, b: MergeLane): boolean {
-    const [own, other] = [a.frontier, b.frontier]
-    if (own === other) return this.#lanes.indexOf(a) < this.#lanes.indexOf(b) === this.#forward
-    return this.#forward ? own < other : own > other
+  #comesFirst(a: Waiting, b: Waiting): boolean {
+    if (a.time === b.time) return a.rank < b.rank === this.#forward
+    return this.#forward ? a.time < b.time : a.time > b.time
   }
 
   /** Whether a long record may fit that is not loaded. */
@@ -348,21 +346,15 @@ export class Merge {
   }
 
   /** False if the record does not fit. A page has at least one, however long. */
-  #take(lane: MergeLane, record: LaneRecord, bytes: Uint8Array): boolean {
-    const { format, time, placed } = record
+  #take(lane: MergeLane, record: LaneRecord): boolean {
     const { cursor, fit } = this.#request
     if (fit.size === 0 || fit.lines === 0) return false
     const around = this.#aroundOf(record)
     if (around && this.#lines <= 0 && !this.#follows(record)) return false
-    const { size, lines } = this.#cost(lane, record, bytes)
-    if (this.records.length > 0 && (size > this.#size || lines > this.#lines)) return false
-    this.#size -= size
-    this.#lines -= lines
-    const behind = stateIn(this.#request, lane.source)?.behind === true
-    const isPassed = cursor !== null && isBeyond(cursor.place.time, placed, this.#forward)
-    this.#taken.push({ lane, index: lane.next })
-    this.records.push({ bytes, format, time, placed, source: lane.source, late: behind && isPassed, around })
-    if (around) this.#last.set(lane, record)
+    if (!this.#pay(lane, record)) return false
+    const isPassed = cursor !== null && isBeyond(cursor.place.time, record.placed, this.#forward)
+    this.records.add(lane, record.length, this.#behind.has(lane) && isPassed, around)
+    if (around) this.#last.set(lane, { distance: record.distance, far: around.far })
     return true
   }
 
@@ -371,14 +363,24 @@ export class Merge {
     return { isMatch: distance === 0, near, far, isApart: false }
   }
 
-  /** What a record takes of the page. With context, matches are counted, and what stands between groups takes room. */
-  #cost(lane: MergeLane, { distance, near }: LaneRecord, bytes: Uint8Array): { size: number; lines: number } {
+  /**
+   * Takes the room for a record; false if it does not fit. With context, matches are counted, and what stands between
+   * groups takes room, too.
+   */
+  #pay(lane: MergeLane, record: LaneRecord): boolean {
     const { context, cost, separator } = this.#request
-    const own = cost(bytes, lane.source)
-    if (context === undefined) return own
-    const last = this.#last.get(lane)
-    const between = last && last.far !== near ? (separator?.(lane.source) ?? 0) : 0
-    return { size: own.size + between, lines: distance === 0 ? 1 : 0 }
+    const own = cost?.(record.bytes!, lane.source)
+    let size = own?.size ?? record.length
+    let lines = own?.lines ?? 1
+    if (context !== undefined) {
+      const last = this.#last.get(lane)
+      if (last && last.far !== record.near) size += separator?.(lane.source) ?? 0
+      lines = record.distance === 0 ? 1 : 0
+    }
+    if (this.records.length > 0 && (size > this.#size || lines > this.#lines)) return false
+    this.#size -= size
+    this.#lines -= lines
+    return true
   }
 }
 

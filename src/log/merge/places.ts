@@ -2,7 +2,79 @@ import { StoreError } from '../../store/store.ts'
 import { isGone } from '../text/open.ts'
 import { type LanePlace, type LaneState, laneKey, type MergedCursor, nodeKey, ordered } from './cursor.ts'
 import type { MergeLane } from './lane.ts'
+import type { LaneRecord } from './records/items.ts'
 import { GoneError, type Missing, type Source } from './source.ts'
+
+/** A record of the timeline. */
+export interface MergedRecord extends Pick<LaneRecord, 'format' | 'time' | 'placed'> {
+  bytes: Uint8Array
+  source: Source
+  /** Whether it belongs to a page that was given without it. */
+  late: boolean
+  /** Where it is in its log, if the records around matches are wanted. */
+  around?: PlaceAround | undefined
+}
+
+/** A record of a timeline with context. */
+export interface PlaceAround {
+  /** Whether it matches; the others are there only as context. */
+  isMatch: boolean
+  /** How far its ends are from where reading began. */
+  near: number
+  far: number
+  /** Whether the record of the same log before it does not touch it. */
+  isApart: boolean
+}
+
+/** The records of a page, by their places in their logs, which hold them. Each is made when it is needed. */
+export class MergedRecords {
+  /** How many bytes they have. */
+  bytes = 0
+  readonly #lanes: MergeLane[] = []
+  readonly #indexes: number[] = []
+  readonly #late: boolean[] = []
+  readonly #around: (PlaceAround | undefined)[] = []
+
+  get length(): number {
+    return this.#lanes.length
+  }
+
+  /** Adds the next record of a log. */
+  add(lane: MergeLane, length: number, late: boolean, around: PlaceAround | undefined): void {
+    this.bytes += length
+    this.#lanes.push(lane)
+    this.#indexes.push(lane.index)
+    this.#late.push(late)
+    this.#around.push(around)
+  }
+
+  reverse(): void {
+    for (const column of [this.#lanes, this.#indexes, this.#late, this.#around]) column.reverse()
+  }
+
+  /** Which record of which log one of them is. */
+  laneAt(i: number): [lane: MergeLane, index: number] {
+    return [this.#lanes[i]!, this.#indexes[i]!]
+  }
+
+  /** The record at a place, counted from the end if it is below zero. */
+  at(place: number): MergedRecord | undefined {
+    const i = place < 0 ? this.length + place : place
+    const lane = this.#lanes[i]
+    if (!lane) return undefined
+    const { bytes, format, time, placed } = lane.recordAt(this.#indexes[i]!)
+    const { source } = lane
+    return { bytes: bytes!, format, time, placed, source, late: this.#late[i]!, around: this.#around[i] }
+  }
+
+  *[Symbol.iterator](): Generator<MergedRecord, void> {
+    for (let i = 0; i < this.length; i++) yield this.at(i)!
+  }
+
+  map<T>(made: (record: MergedRecord) => T): T[] {
+    return Array.from(this, made)
+  }
+}
 
 /** What the places of a page depend on in its request. */
 interface PlacesRequest {
@@ -17,7 +89,7 @@ interface PageOutcome {
   failed: ReadonlyMap<MergeLane, unknown>
   forward: boolean
   /** The records of the page, oldest first. */
-  records: readonly { placed: number }[]
+  records: MergedRecords
 }
 
 /** Where a source begins: one that the cursor does not know begins at its moment. Null without a cursor. */
@@ -75,7 +147,6 @@ export async function placesAround(
 /** The place after each record of a page: `next`, with the places of the logs as they were then. */
 export async function* placesAfter(
   { request, lanes: all, failed, forward, records }: PageOutcome,
-  taken: readonly { lane: MergeLane; index: number }[],
   next: MergedCursor,
 ): AsyncGenerator<MergedCursor> {
   const lanes = new Map(next.lanes)
@@ -85,18 +156,20 @@ export async function* placesAfter(
   }
   for (const lane of all) if (!failed.has(lane)) await set(lane, forward ? lane.given : lane.next)
   let time = request.cursor?.place.time ?? Number.NEGATIVE_INFINITY
-  for (const [i, { lane, index }] of taken.entries()) {
+  for (let i = 0; i < records.length; i++) {
+    const [lane, index] = records.laneAt(i)
     await set(lane, forward ? index + 1 : index)
-    time = Math.max(time, records[i]!.placed)
+    time = Math.max(time, records.at(i)!.placed)
     yield { time, lanes }
   }
 }
 
 /** Where a page in the same direction begins that has this record first, for each of those that were taken. */
-export async function* startsOf(
-  taken: readonly { lane: MergeLane; index: number }[],
-): AsyncGenerator<LanePlace> {
-  for (const { lane, index } of taken) yield await lane.onward(index)
+export async function* startsOf(records: MergedRecords): AsyncGenerator<LanePlace> {
+  for (let i = 0; i < records.length; i++) {
+    const [lane, index] = records.laneAt(i)
+    yield await lane.onward(index)
+  }
 }
 
 /** The logs whose places were not found. */
@@ -120,7 +193,7 @@ export function missingIn(page: PageOutcome): Missing[] {
 function timesOf({ request, lanes, forward, records }: PageOutcome): { onward: number; near: number } {
   const now = lanes[0]!.source.context.clock.now()
   const from = request.cursor?.place.time
-  const [first, last] = forward ? [records[0], records.at(-1)] : [records.at(-1), records[0]]
+  const [first, last] = forward ? [records.at(0), records.at(-1)] : [records.at(-1), records.at(0)]
   const reached = last?.placed ?? from ?? now
   // Late records do not turn the time back.
   const onward = from !== undefined && isBeyond(from, reached, forward) ? from : reached
@@ -130,7 +203,7 @@ function timesOf({ request, lanes, forward, records }: PageOutcome): { onward: n
 /** Whether some of a log's records still belong to pages that were given without them. */
 function isBehind({ request, forward }: PageOutcome, lane: MergeLane): boolean {
   if (stateIn(request, lane.source)?.behind !== true) return false
-  return lane.head ? isBeyond(request.cursor!.place.time, lane.head.placed, forward) : lane.isOpen
+  return lane.hasHead ? isBeyond(request.cursor!.place.time, lane.frontier, forward) : lane.isOpen
 }
 
 /** The logs of the cursor that are not there, and the nodes that could not be listed. */

@@ -1,20 +1,23 @@
 import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
 import { SlicedStream } from '../../store/fast.ts'
 import type { Bytes } from '../../store/store.ts'
+import type { LineFormat } from '../format/format.ts'
 import { countLines } from '../format/lines.ts'
 import type { Reader } from '../pattern/pattern.ts'
 import type { Origin } from '../render/csv.ts'
 import { CONTEXT, NdjsonWriter, type RecordOptions } from '../render/ndjson.ts'
+import { buffers } from '../render/rendered.ts'
 import { SEPARATOR } from '../search/range.ts'
-import type { MergedRecord } from './merge.ts'
+import type { Zone } from '../time.ts'
+import type { MergedRecord, MergedRecords } from './places.ts'
 import type { Source } from './source.ts'
 
 /** How the records of a timeline are written. */
 export interface MergedWriter {
   /** What comes before the first record. @default nothing */
   head?: Uint8Array
-  /** What a record takes of a page: bytes and lines. */
-  cost(bytes: Uint8Array, source: Source): { size: number; lines: number }
+  /** What a record takes of a page: bytes and lines. @default its length, and one line */
+  cost?(bytes: Uint8Array, source: Source): { size: number; lines: number }
   /** What stands between two groups of a log's records that do not touch. @default nothing */
   separator?(source: Source): number
   /**
@@ -31,12 +34,15 @@ export function writeAll(record: MergedRecord, writer: MergedWriter, out: Output
 
 /** Bytes per slice that is sent. */
 const SLICE = 256 * 1024
+/** Bytes of records between two checks of the clock. */
+const UNIT = 8 * 1024
 const LF = 10
+const COMMA = 0x2c
 const encoder = new TextEncoder()
 
 /** Memory that grows as it is written. */
 export class Output {
-  #bytes = new Uint8Array(64 * 1024)
+  bytes = new Uint8Array(64 * 1024)
   length = 0
 
   constructor(head?: Uint8Array) {
@@ -45,20 +51,28 @@ export class Output {
 
   add(bytes: Uint8Array): void {
     const to = this.length + bytes.length
-    if (to > this.#bytes.length) {
-      const larger = new Uint8Array(Math.max(to, 2 * this.#bytes.length))
-      larger.set(this.#bytes.subarray(0, this.length))
-      this.#bytes = larger
+    if (to > this.bytes.length) {
+      const larger = new Uint8Array(Math.max(to, 2 * this.bytes.length))
+      larger.set(this.bytes.subarray(0, this.length))
+      this.bytes = larger
     }
-    this.#bytes.set(bytes, this.length)
+    this.bytes.set(bytes, this.length)
     this.length = to
+  }
+
+  /** What was written, without a copy; it begins anew in other memory. */
+  leave(next: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+    const taken = this.bytes.subarray(0, this.length)
+    this.bytes = next
+    this.length = 0
+    return taken
   }
 
   /** What was written; it begins anew. */
   take(): Uint8Array<ArrayBuffer> {
     const isLarge = this.length > 2 * SLICE
-    const taken = isLarge ? this.#bytes.subarray(0, this.length) : this.#bytes.slice(0, this.length)
-    if (isLarge) this.#bytes = new Uint8Array(64 * 1024)
+    const taken = isLarge ? this.bytes.subarray(0, this.length) : this.bytes.slice(0, this.length)
+    if (isLarge) this.bytes = new Uint8Array(64 * 1024)
     this.length = 0
     return taken
   }
@@ -110,28 +124,35 @@ export function ndjsonWriter(options: RecordOptions): MergedWriter {
     const named = JSON.stringify(node === null ? { file } : { node, file })
     return encoder.encode(`${named.slice(0, -1)},`)
   })
-  const writerOf = perSource(() => new Map<unknown, NdjsonWriter>())
+  const writers = new Map<Zone, Map<LineFormat, NdjsonWriter>>()
+  const writerOf = (zone: Zone, format: LineFormat) => {
+    const known = writers.get(zone)
+    const writer = known?.get(format) ?? new NdjsonWriter(format, zone, options)
+    writers.set(zone, (known ?? new Map()).set(format, writer))
+    return writer
+  }
   return {
-    cost: (bytes) => ({ size: bytes.length, lines: 1 }),
     write({ bytes, source, format, late, around }, out, from) {
-      const writers = writerOf(source)
-      let writer = writers.get(format)
-      if (!writer) {
-        writer = new NdjsonWriter(format, source.context.zone, options)
-        writers.set(format, writer)
+      const writer = writerOf(source.context.zone, format)
+      if (from === 0) {
+        writer.read(bytes, 0, bytes.length)
+        out.add(headOf(source))
+        if (late) out.add(LATE)
+        if (around?.isMatch === false) out.add(CONTEXT)
       }
-      writer.into(scratch)
-      if (from === 0) writer.read(bytes, 0, bytes.length)
-      writer.write(bytes.length, SLICE)
-      const json = writer.take()
-      if (json.buffer.byteLength <= LARGEST_SCRATCH) scratch = new Uint8Array(json.buffer)
-      if (from === 0) out.add(headOf(source))
-      if (from === 0 && late) out.add(LATE)
-      if (from === 0 && around?.isMatch === false) out.add(CONTEXT)
-      out.add(from === 0 ? json.subarray(1) : json)
+      // A record's brace is written over the comma after its first members, which comes back then.
+      const at = from === 0 ? out.length - 1 : out.length
+      writer.into(out.bytes, at)
+      writer.write(bytes.length, at + SLICE)
+      out.bytes = writer.out
+      out.length = writer.written
+      if (from === 0) out.bytes[at] = COMMA
       const { left } = writer
-      // Each log has a writer, which would hold its last record until the next one.
-      if (left === 0 && bytes.length > SLICE) writer.read(NOTHING, 0, 0)
+      // It would hold its last record, and the memory that this took, until the next one.
+      if (bytes.length > SLICE) {
+        if (left === 0) writer.read(NOTHING, 0, 0)
+        writer.into(NOTHING)
+      }
       return bytes.length - left
     },
   }
@@ -147,7 +168,6 @@ interface Rows {
 export function csvWriter({ head, row }: Rows): MergedWriter {
   return {
     head,
-    cost: (bytes) => ({ size: bytes.length, lines: 1 }),
     write({ bytes, source, format, late }, out) {
       const { file, node, context } = source
       const origin = { file, ...(node !== null && { node }), ...(late && { late: 'true' }) }
@@ -158,25 +178,17 @@ export function csvWriter({ head, row }: Rows): MergedWriter {
 }
 
 const LATE = encoder.encode('"late":true,')
-/** One record is written at a time, so one piece of memory will do. */
-let scratch = new Uint8Array(64 * 1024)
-const LARGEST_SCRATCH = 1024 * 1024
 
 /** The records as a body. `release` is called when they have been written, or the client disconnects. */
-export function mergedBody(
-  records: readonly MergedRecord[],
-  writer: MergedWriter,
-  release: () => void,
-): Bytes {
-  const length = records.reduce((sum, { bytes }) => sum + bytes.length, 0)
-  if (length > SLICE) return mergedStream([records], writer, release)
+export function mergedBody(records: MergedRecords, writer: MergedWriter, release: () => void): Bytes {
+  if (records.bytes > SLICE) return mergedStream([records], writer, release)
   const out = new Output(writer.head)
   for (const record of records) writeAll(record, writer, out)
   release()
   return out.take()
 }
 
-type Pages = Iterable<readonly MergedRecord[]> | AsyncIterable<readonly MergedRecord[]>
+type Pages = Iterable<MergedRecords> | AsyncIterable<MergedRecords>
 
 /** Pages of records as a stream. `end` is called when it ends, or the client disconnects. */
 export function mergedStream(pages: Pages, writer: MergedWriter, end: () => void): SlicedStream {
@@ -192,7 +204,7 @@ export function mergedStream(pages: Pages, writer: MergedWriter, end: () => void
         throw error
       }
     },
-    release() {},
+    release: (slice) => void buffers.give(slice),
     cancel() {
       end()
       // A read that is under way takes memory until it ends.
@@ -203,14 +215,26 @@ export function mergedStream(pages: Pages, writer: MergedWriter, end: () => void
 
 async function* slicesOf(pages: Pages, writer: MergedWriter): AsyncGenerator<Uint8Array, void> {
   const out = new Output(writer.head)
+  let unchecked = 0
   for await (const records of pages) {
-    for (const record of records)
+    for (let i = 0; i < records.length; i++) {
+      const record = records.at(i)!
       for (let at = 0; at < record.bytes.length; ) {
-        at = writer.write(record, out, at)
-        if (out.length === 0 || (out.length < SLICE && !isTurnOver())) continue
-        yield out.take()
+        const next = writer.write(record, out, at)
+        unchecked += next - at
+        at = next
+        if (out.length < SLICE && (unchecked < UNIT || !isTurnOver())) {
+          unchecked %= UNIT
+          continue
+        }
+        if (out.length > SLICE / 2) {
+          yield out.leave(NOTHING)
+          out.bytes = buffers.take()
+        } else if (out.length > 0) yield out.take()
         await yieldToEventLoop()
+        unchecked = 0
       }
+    }
     if (out.length > 0) yield out.take()
   }
   if (out.length > 0) yield out.take()

@@ -10,7 +10,8 @@ import type { Note } from '../view/answer.ts'
 import type { LaneThere, ViewContext } from '../view/context.ts'
 import { inSession } from '../view/session.ts'
 import type { LanePlace } from './cursor.ts'
-import type { LaneRead, LaneRecord, MergeLane } from './lane.ts'
+import type { LaneRead, MergeLane } from './lane.ts'
+import type { LaneRecord } from './records/items.ts'
 import { LONGEST } from './records/long.ts'
 import type { Source } from './source.ts'
 import { type LanePage, parseLane, placeOf, placeText, type ThereRecord } from './wire.ts'
@@ -60,15 +61,28 @@ export class ThereLane implements MergeLane {
     this.#options = options
   }
 
+  get hasHead(): boolean {
+    return this.next < this.#records.length || this.#here?.hasHead === true
+  }
+
   get head(): LaneRecord | null {
-    const record = this.#records[this.next]
-    if (!record) return this.#here?.head ?? null
+    return this.hasHead ? this.recordAt(this.index) : null
+  }
+
+  get index(): number {
+    return this.next < this.#records.length ? this.next : this.next + (this.#here?.index ?? 0)
+  }
+
+  recordAt(index: number): LaneRecord {
+    const record = this.#records[index]
+    if (!record) return this.#here!.recordAt(index - this.#records.length)
     const { bytes, time, placed } = record
-    return { bytes, length: bytes.length, format: this.#format!, time, placed }
+    return { bytes, isLoaded: true, length: bytes.length, format: this.#format!, time, placed }
   }
 
   get frontier(): number {
-    return this.#records[this.next]?.placed ?? this.#here?.head?.placed ?? this.bound
+    const here = this.#here?.hasHead ? this.#here.frontier : this.bound
+    return this.#records[this.next]?.placed ?? here
   }
 
   get bound(): number {

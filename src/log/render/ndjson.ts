@@ -48,11 +48,16 @@ export class NdjsonWriter {
     this.#writeWhole = format.plan && !options.raw ? recordWriter(format.plan) : null
   }
 
-  /** Sets the memory to write to. If it is too small, it is replaced by a larger one. */
-  into(out: Uint8Array<ArrayBuffer>): void {
+  /** Sets the memory to write to, from `at` on. If it is too small, it is replaced by a larger one. */
+  into(out: Uint8Array<ArrayBuffer>, at = 0): void {
     this.#out = out
-    this.#written = 0
+    this.#written = at
     this.#record.into(out)
+  }
+
+  /** The memory that is written to. */
+  get out(): Uint8Array<ArrayBuffer> {
+    return this.#out
   }
 
   /** What was written since `into`. */
@@ -78,7 +83,7 @@ export class NdjsonWriter {
     return this.#to - this.#at
   }
 
-  /** How much was written since `into`. */
+  /** Where the next byte is written. */
   get written(): number {
     return this.#written
   }

@@ -22,7 +22,8 @@ const SLICE = 256 * 1024
 const BUFFER = SLICE + 64 * 1024
 /** Bytes rendered between two checks of the clock: up to 8,000 records. */
 const RENDERED = 16 * 1024
-const buffers = new BufferPool(BUFFER, 4)
+/** Memory for slices; each is given back when it is sent. */
+export const buffers = new BufferPool(BUFFER, 4)
 
 /** Records that were found, each rendered, as a body, which owns them. It yields between slices. */
 export function renderedBody(

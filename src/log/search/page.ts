@@ -46,7 +46,10 @@ export interface Found {
   memory: Lease | null
 }
 
-/** An answer up to this size has few records: they are found without a scanner unless they are searched for. */
+/**
+ * An answer up to this size has few records: they are found without a scanner unless they are searched for. Records that
+ * are kept each by itself are not packed by one either.
+ */
 const SHORT_ANSWER = 64 * 1024
 
 /** Searches for the records that fit: the first ones of a range, or the most recent. */
@@ -56,7 +59,8 @@ export async function findPage(range: WalkRange, options: PageOptions): Promise<
   if (page.isFull || (forward && lo >= hi))
     return page.found({ at: forward ? lo : hi, splitsRecord, complete: !page.isFull })
   // 16 short pages at once would each take a scanner with 37 MB of addresses, which the collector has to account for.
-  const isShort = !forward && options.fit.size <= SHORT_ANSWER && !filter.selection.isSearch
+  const { fit, each = false } = options
+  const isShort = !forward && (each || fit.size <= SHORT_ANSWER) && !filter.selection.isSearch
   const needsRejected = options.witness !== undefined
   return page.found(await walkThrough({ ...range, isShort, needsRejected }, page))
 }

@@ -161,11 +161,12 @@ export class Sink {
     const isKept = (i: number) => this.#dropped.size === 0 || !this.#dropped.has(base + ranges[i]!)
     let to = 0
     for (let i = first; i < ranges.length; i += 2) if (isKept(i)) to += ranges[i + 1]! - ranges[i]!
-    const shared = new Uint8Array(to)
+    const isOne = to === ranges[ranges.length - 1]! - ranges[first]!
+    const shared = isOne ? bytes.slice(ranges[first], ranges[ranges.length - 1]) : new Uint8Array(to)
     for (let i = ranges.length - 2; i >= first; i -= 2) {
-      const record = isKept(i) ? bytes.subarray(ranges[i], ranges[i + 1]) : NOTHING
-      const from = to - record.length
-      shared.set(record, from)
+      const length = isKept(i) ? ranges[i + 1]! - ranges[i]! : 0
+      const from = to - length
+      if (!isOne && length > 0) shared.set(bytes.subarray(ranges[i], ranges[i + 1]), from)
       this.pieces.push(shared.subarray(from, to))
       this.ends.push(base + ranges[i + 1]!)
       to = from

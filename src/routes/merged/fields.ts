@@ -10,9 +10,8 @@ export async function mergedFields(request: Request, query: Query, route: Merged
   const { asked, clock } = await readViewRequest(query, route, true)
   const { sources, ...rest } = await route.pick(query, request.signal)
   const fit = { size: BYTES, lines: RECORDS }
-  const cost = (bytes: Uint8Array) => ({ size: bytes.length, lines: 1 })
   const handedOn = handedQuery(query, asked.selection)
-  const wanted = { ...asked, first: false, cursor: null, fit, cost, handedOn }
+  const wanted = { ...asked, first: false, cursor: null, fit, handedOn }
   const page = await mergePage(sources, wanted, request.signal)
   try {
     const found = await countFields(page.records.map(readable))

@@ -14,7 +14,6 @@ import { TEXT_HEADERS } from '../view/headers.ts'
 
 /** How much of a record is written at once. */
 const SLICE = 256 * 1024
-const cost = (bytes: Uint8Array) => ({ size: bytes.length, lines: 1 })
 
 /** `lane=true`: a page of one log with its rotated files, as a coordinator merges it with those of other nodes. */
 export async function showLane(request: Request, query: Query, route: QueryRoute): Promise<Response> {
@@ -32,7 +31,7 @@ export async function showLane(request: Request, query: Query, route: QueryRoute
     if (!place.lanes.has(laneKey(source))) throw badCursor(parameter)
     return place
   })
-  const page = await mergePage([source], { ...asked, cursor, cost, alone: true }, request.signal)
+  const page = await mergePage([source], { ...asked, cursor, alone: true }, request.signal)
   const headers = { ...TEXT_HEADERS, 'Content-Type': 'application/octet-stream' }
   try {
     const head = await laneHead(page, source, textTag(page.state))
@@ -46,12 +45,13 @@ export async function showLane(request: Request, query: Query, route: QueryRoute
 /** A page of one log, for a coordinator: its head. The bytes of its records follow, oldest first. */
 async function laneHead(page: MergedPage, source: Source, state: string): Promise<string> {
   const { records, prev, next, forward, complete, notes, frontier } = page
+  const first = records.at(0)
   const start = placeText({ kind: 'start' }, source)
   const [ahead, behind] = forward ? [next, prev] : [prev, next]
   const textOf = (cursor: typeof prev) => (cursor ? encodeMerged(cursor, [source]) : start)
   const rows: LaneHead['records'] = []
   for await (const place of page.starts()) {
-    const { bytes, time, placed } = records[rows.length]!
+    const { bytes, time, placed } = records.at(rows.length)!
     rows.push([bytes.length, time, placed, placeText(place, source)])
   }
   return JSON.stringify({
@@ -64,7 +64,7 @@ async function laneHead(page: MergedPage, source: Source, state: string): Promis
     cut: notes.includes('scan-budget'),
     notes,
     state,
-    format: records[0] ? formatKey(records[0].format) : '',
+    format: first ? formatKey(first.format) : '',
   } satisfies LaneHead)
 }
 
@@ -72,7 +72,6 @@ async function laneHead(page: MergedPage, source: Source, state: string): Promis
 function writerOf(head: string): MergedWriter {
   return {
     head: new TextEncoder().encode(head),
-    cost,
     write({ bytes }, out, from) {
       const to = Math.min(bytes.length, from + SLICE)
       out.add(bytes.subarray(from, to))

@@ -45,7 +45,7 @@ describe('records around the matches of several logs', () => {
         if (after && forth.at(-1)!.texts.length === 0) break
       }
       for (const pages of [back, forth]) {
-        const records = pages.flatMap((page) => page.records)
+        const records = pages.flatMap((page) => [...page.records])
         expect(pages.flatMap(({ texts }) => texts)).toEqual(expected.map(({ text }) => text))
         expect(records.map((record) => record.around!.isMatch)).toEqual(
           expected.map(({ text }) => text.includes(word)),

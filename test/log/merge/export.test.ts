@@ -25,10 +25,7 @@ async function exported(store: MemoryStore, memory?: MemoryBudget, between: () =
   await merged.open()
   for await (const page of merged.pages()) {
     for (const { bytes } of page) texts.push(new TextDecoder().decode(bytes))
-    longest = Math.max(
-      longest,
-      page.reduce((sum, { bytes }) => sum + bytes.length, 0),
-    )
+    longest = Math.max(longest, page.bytes)
     between()
   }
   merged.release()

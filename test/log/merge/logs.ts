@@ -99,7 +99,6 @@ export const EVERYTHING: MergeRequest = {
   selection: EVERY_RECORD,
   cursor: null,
   fit: { size: 1 << 20, lines: null },
-  cost: (bytes) => ({ size: bytes.length, lines: 1 }),
 }
 
 /** A page, with its cursors as clients see them. */

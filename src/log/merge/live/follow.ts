@@ -14,7 +14,8 @@ import {
   nodeKey,
   ordered,
 } from '../cursor.ts'
-import { type MergedPage, type MergedRecord, type MergeRequest, mergePage, worst } from '../merge.ts'
+import { type MergedPage, type MergeRequest, mergePage, worst } from '../merge.ts'
+import type { MergedRecord } from '../places.ts'
 import { knownState } from '../places.ts'
 import { type MergedWriter, Output, writeAll } from '../render.ts'
 import { bySource, GoneError, type Missing, MOST_SOURCES, type Source } from '../source.ts'
@@ -151,10 +152,12 @@ class FollowedTimeline {
   /** The newest records, as they are sent. */
   async *newest(page: MergedPage): AsyncGenerator<Uint8Array> {
     const places = this.#follow.events ? page.places() : null
+    let left = page.records.length
     for (const record of page.records) {
+      const isLast = --left === 0
       const place = (await places?.next())?.value as MergedCursor
       // After the last one, the logs are at their ends: these are proven, also if what leads there is in several files.
-      this.#write(record, () => (record === page.records.at(-1) ? this.#cursor() : place))
+      this.#write(record, () => (isLast ? this.#cursor() : place))
       if (this.#out.length >= SLICE || isTurnOver()) yield this.#out.take()
       if (isTurnOver()) await yieldToEventLoop()
     }

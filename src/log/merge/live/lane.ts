@@ -8,8 +8,8 @@ import type { Selection } from '../../selection.ts'
 import type { Cursor } from '../../text/cursor.ts'
 import { isGone } from '../../text/open.ts'
 import type { LanePlace } from '../cursor.ts'
-import type { MergedRecord } from '../merge.ts'
 import { plainPlace } from '../place.ts'
+import type { MergedRecord } from '../places.ts'
 import { noTimes, type Source } from '../source.ts'
 
 /** What the lanes of a followed timeline share. */

@@ -99,15 +99,16 @@ export function insertInto<T>(order: T[], item: T, comesFirst: (a: T, b: T) => b
   order.splice(low, 0, item)
 }
 
-/** A record on the way of reading. */
-export interface Step {
-  /** Its own time in ms; NaN if it has none, until it is placed: then it has that of the record before it. */
-  time: number
-  /** By which it is placed. */
-  placed: number
-  /** How far its ends are from where reading began. */
-  near: number
-  far: number
+/** Records on the way of reading, as columns. */
+export interface PlacedColumns {
+  readonly length: number
+  /** Their own times in ms; NaN for one that has none, until it is placed: then it has that of the record before it. */
+  readonly time: number[]
+  /** By which they are placed. */
+  readonly placed: number[]
+  /** How far their ends are from where reading began. */
+  readonly near: readonly number[]
+  readonly far: readonly number[]
 }
 
 /** How far records can be placed. */
@@ -123,13 +124,13 @@ export interface Placing {
  * Places the records from `decided` on whose neighbours are known, and returns how many records are placed then. Some
  * are not next to each other, because those between them were not collected.
  */
-export function placeOn(steps: readonly Step[], decided: number, placing: Placing): number {
+export function placeOn(steps: PlacedColumns, decided: number, placing: Placing): number {
   let known = decided
   for (let from = Math.max(0, decided - NEIGHBOUR_RECORDS); from < steps.length; ) {
     const to = runEnd(steps, from)
     const isLast = to === steps.length
-    const moment = steps[from - 1]?.placed ?? placing.moment
-    const placed = placeRun(steps.slice(from, to), known - from, {
+    const moment = steps.placed[from - 1] ?? placing.moment
+    const placed = placeRun(steps, [from, to], known - from, {
       ...placing,
       isAll: !isLast || placing.isAll,
       moment,
@@ -140,10 +141,16 @@ export function placeOn(steps: readonly Step[], decided: number, placing: Placin
   return known
 }
 
-/** Places one run of neighbours from `first` on; returns where that ends. */
-function placeRun(run: readonly Step[], first: number, { forward, isAll, moment }: Placing): number {
+/** Places the neighbours [start, end) from the `first` of them on; returns where that ends. */
+function placeRun(
+  steps: PlacedColumns,
+  [start, end]: [number, number],
+  first: number,
+  { forward, isAll, moment }: Placing,
+): number {
+  const run = steps.time.slice(start, end)
   // Backward, the time of a record that has none comes later.
-  const count = isAll || forward ? run.length : run.findLastIndex(({ time }) => !Number.isNaN(time)) + 1
+  const count = isAll || forward ? run.length : run.findLastIndex((time) => !Number.isNaN(time)) + 1
   const from = Math.max(0, first)
   const to = isAll ? count : count - NEIGHBOUR_RECORDS
   const times = to > from ? timesOf(run, forward, isAll ? moment : Number.NaN) : null
@@ -153,15 +160,14 @@ function placeRun(run: readonly Step[], first: number, { forward, isAll, moment 
     ? placedTimes(inOrder, from, to)
     : placedTimes(inOrder, count - to, count - from).reverse()
   for (let i = from; i < to; i++) {
-    run[i]!.placed = placed[i - from]!
-    run[i]!.time = times[i]!
+    steps.placed[start + i] = placed[i - from]!
+    steps.time[start + i] = times[i]!
   }
   return to
 }
 
 /** The times of a run: a record without a time has that of the record before it, or else of the one after it. */
-function timesOf(run: readonly Step[], forward: boolean, moment: number): number[] | null {
-  const times = run.map(({ time }) => time)
+function timesOf(times: number[], forward: boolean, moment: number): number[] | null {
   const inOrder = forward ? times : times.reverse()
   let last = inOrder.find((time) => !Number.isNaN(time)) ?? moment
   if (Number.isNaN(last)) return null
@@ -173,8 +179,8 @@ function timesOf(run: readonly Step[], forward: boolean, moment: number): number
 }
 
 /** Where the run of neighbours ends that begins with a record. */
-function runEnd(steps: readonly Step[], from: number): number {
+function runEnd({ length, near, far }: PlacedColumns, from: number): number {
   let to = from + 1
-  while (to < steps.length && steps[to - 1]!.far === steps[to]!.near) to++
+  while (to < length && far[to - 1] === near[to]) to++
   return to
 }

@@ -83,6 +83,7 @@ export class LineOut {
 
   /** Sets the memory to write to. A line needs six times its length and `RECORD_ROOM`. */
   into(out: Uint8Array): void {
+    if (out === this.out) return
     this.out = out
     this.copy = { view: this.copy.view, out: viewOf(out) }
   }
