@@ -151,7 +151,7 @@ export function decodeMerged(text: string, parameter: string, sources: readonly 
       const key = reader.fixed(3)
       const source = sources.find((each) => laneKey(each) === key)
       const name = named ? reader.text() : ''
-      lanes.set(key, { ...readPlace(reader, source), ...(name && { name }) })
+      lanes.set(key, { ...readPlace(reader, source, time), ...(name && { name }) })
     }
     return { time, lanes }
   } catch (error) {
@@ -160,7 +160,7 @@ export function decodeMerged(text: string, parameter: string, sources: readonly 
   }
 }
 
-function readPlace(reader: PackedReader, source: Source | undefined): LaneState {
+function readPlace(reader: PackedReader, source: Source | undefined, time: number): LaneState {
   const flags = reader.fixed(1)
   const behind = (flags & BEHIND) !== 0
   const kind = KINDS[flags & KIND]
@@ -175,23 +175,26 @@ function readPlace(reader: PackedReader, source: Source | undefined): LaneState 
   const length = reader.fixed(1)
   const print = { offset: at, length, hash: reader.fixed(7) }
   if (at < 0 || length > 64) throw new RangeError('no fingerprint')
-  const cursor = { name: file.name, id: null, offset, print, splitsRecord: (flags & SPLITS) !== 0 }
+  // Nothing finds an empty file that is gone: the log goes on at the moment of the cursor.
+  if (file.name === null && length === 0) return { place: { kind: 'time', time }, behind }
+  const name = file.name ?? source!.file
+  const cursor = { name, id: null, offset, print, splitsRecord: (flags & SPLITS) !== 0 }
   const { unnamed } = file
   return { place: { kind, cursor, lead, ...(object && { object }), ...(unnamed && { unnamed }) }, behind }
 }
 
-/** A file that is not found by its name is found by the fingerprint. */
+/** The file of a place: null if it is not listed, so that only the fingerprint finds it. */
 function readFile(
   reader: PackedReader,
   flags: number,
   source: Source | undefined,
-): { name: string; unnamed?: UnnamedFile } {
+): { name: string | null; unnamed?: UnnamedFile } {
   if (flags & NAMED) return { name: reader.text() }
   const hash = flags & HASHED ? reader.fixed(2) : null
   // Its node may be listed again for the next page.
   if (!source) return { name: '', unnamed: { hash } }
   if (hash === null) return { name: source.log }
-  return { name: source.files.find((name) => fileHash(name) === hash) ?? source.file }
+  return { name: source.files.find((name) => fileHash(name) === hash) ?? null }
 }
 
 /** 16 bits tell the files of one log apart. */

@@ -47,14 +47,18 @@ describe('pages of logs that change meanwhile', () => {
     },
   )
 
-  it('continue after an empty file that was the newest of its log with all files since', async () => {
-    const store = memoryStore({ 'a.log-20261114': '', 'b.log': lines('b', 0, 10) })
-    const first = await ask(store, ['*.log'], { ...page(100), first: true })
-    store.put('a.log-20261115', lines('a', 10, 20))
-    store.put('a.log-20261116', lines('a', 20, 30))
-    const next = await ask(store, ['*.log'], { ...page(100), after: first.next })
-    expect(next.texts.join('')).toBe(lines('a', 10, 30))
-  })
+  it.each(['is still there', 'was deleted'])(
+    'continue after an empty file that %s with all files since',
+    async (what) => {
+      const store = memoryStore({ 'a.log-20261114': '', 'b.log': lines('b', 0, 10) })
+      const first = await ask(store, ['*.log'], { ...page(100), first: true })
+      if (what === 'was deleted') store.delete('a.log-20261114')
+      store.put('a.log-20261115', lines('a', 10, 20))
+      store.put('a.log-20261116', lines('a', 20, 30))
+      const next = await ask(store, ['*.log'], { ...page(100), after: first.next })
+      expect(next.texts.join('')).toBe(lines('a', 10, 30))
+    },
+  )
 
   it('continue after a rotation with what was written since', async () => {
     const store = memoryStore({ 'a.log': lines('a', 0, 40, 2), 'b.log': lines('b', 1, 40, 2) })
