@@ -185,7 +185,7 @@ export const SINGLE: Readonly<Record<string, Kind>> = {
   records,
   'pages-back': pages(true),
   'pages-forward': pages(false),
-  turned: turned(({ reference }) => reference.isInOrder(true)),
+  turned: turned(() => true),
   whole,
   download: download(false),
   range: download(true),
