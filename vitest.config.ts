@@ -25,7 +25,6 @@ const LONG = [
   'test/docs.shipping.parts.test.ts',
   'test/examples/*.parts.test.ts',
   'test/join/large.test.ts',
-  'test/log/follow/interleavings.test.ts',
   'test/log/follow/rotation.test.ts',
   'test/log/regex/judge.test.ts',
   'test/log/regex/slices.test.ts',
