@@ -13,18 +13,6 @@ import { putTemplate, type Template, template } from './bytes/words.ts'
  */
 export type LineWriter = (record: RecordOut, from: number, to: number) => boolean
 
-/** The first fields of a record, prepared to be written at once. */
-export interface KnownFields {
-  names: readonly string[]
-  json: Template
-}
-
-/** Prepares fields. */
-export function knownFields(context: Record<string, unknown>): KnownFields {
-  const names = Object.keys(context)
-  return { names, json: template(`,"context":${JSON.stringify(context).slice(0, -1)}`) }
-}
-
 /** What a record needs besides six times the bytes of its line: names, quotes, and what is written over the end. */
 export const RECORD_ROOM = 2048
 
@@ -39,9 +27,6 @@ export class RecordOut extends LineOut {
   #minute = Number.NaN
   #before: Template = template('')
   #after: Template = template('')
-  /** The minute of the last `exactTime`, as it is written. */
-  #stampMinute = -1
-  readonly #stamp = new Int32Array(4)
   /** The time of the record, in ms since the epoch. */
   epoch = Number.NaN
   /** The lines of the record below its first one, with the line break before them; none if they end where they begin. */
@@ -112,47 +97,11 @@ export class RecordOut extends LineOut {
     return true
   }
 
-  /**
-   * Begins a record with the time `YYYY-MM-DD hh:mm:ss.mmm` before a tab, in the log's zone. Lines of one minute share all
-   * but seven bytes.
-   */
+  /** Begins a record with the time `YYYY-MM-DD hh:mm:ss.mmm` before a tab, in the log's zone. */
   exactTime(from: number, to: number): boolean {
-    const { view, out } = this.copy
-    if (from + 24 > to) return false
-    if (this.#minute !== this.#stampMinute || !this.#isSameMinute(from)) {
-      const { bytes } = this
-      if (!isExact(bytes, from, to) || bytes[from + 17]! > 0x35) return false
-      if (!this.time(exactTime(bytes, from, this.zone))) return false
-      this.#stampMinute = this.#minute
-      for (let i = 0; i < 4; i++) this.#stamp[i] = view.getInt32(from + 4 * i, true)
-      return true
-    }
-    const at = putTemplate(this.#before, out, this.at)
-    out.setInt32(at, view.getInt32(from + 17, true), true)
-    out.setInt32(at + 2, view.getInt32(from + 19, true), true)
-    this.at = putTemplate(this.#after, out, at + 6)
-    return true
-  }
-
-  #isSameMinute(from: number): boolean {
-    const { view } = this.copy
-    const stamp = this.#stamp
-    if (
-      view.getInt32(from + 12, true) !== stamp[3] ||
-      view.getInt32(from + 8, true) !== stamp[2] ||
-      view.getInt32(from + 4, true) !== stamp[1] ||
-      view.getInt32(from, true) !== stamp[0]
-    )
-      return false
-    // `:ss.` and `mmm` TAB. A digit has 3 in its upper half, and still has it with 6 more; the tens of seconds with 10.
-    const seconds = view.getInt32(from + 16, true)
-    const millis = view.getInt32(from + 20, true)
-    return (
-      (seconds & 0xfff0f0ff) === (0x2e30303a | 0) &&
-      ((seconds + 0x00060a00) & 0xf0f000) === 0x303000 &&
-      (millis & 0xfff0f0f0) === 0x09303030 &&
-      ((millis + 0x060606) & 0xf0f0f0) === 0x303030
-    )
+    const { bytes, zone } = this
+    if (from + 24 > to || !isExact(bytes, from, to) || bytes[from + 17]! > 0x35) return false
+    return this.time(exactTime(bytes, from, zone))
   }
 
   #enter(minute: number): boolean {
@@ -218,14 +167,6 @@ export class RecordOut extends LineOut {
     addFields(context, { [name]: value })
     for (const key of Object.keys(context))
       if (!this.has(key)) this.jsonField(key, JSON.stringify(context[key]))
-  }
-
-  /** Fields that are known as a whole, before all others. */
-  fields({ names, json }: KnownFields): void {
-    if (names.length === 0) return
-    this.put(json)
-    for (let i = 0; i < names.length; i++) this.#names[i] = names[i]!
-    this.#fields = names.length
   }
 
   /** A field with a text. */

@@ -1,11 +1,7 @@
-import { BoundedMap } from '../../limits/bounded-map.ts'
 import type { HeadPlan } from '../format/format.ts'
 import type { HeadGroups } from '../format/read/vocabulary.ts'
 import type { LineWriter, RecordOut } from './record.ts'
 import { unnamed } from './stamped.ts'
-
-/** Words for levels that are remembered. */
-const KNOWN_WORDS = 64
 
 /** Writes lines whose head is one pattern, as their fields would be written. */
 export function headWriter(plan: HeadPlan): LineWriter {
@@ -23,15 +19,6 @@ export function headWriter(plan: HeadPlan): LineWriter {
   const fields = names
     .map((_, i) => i)
     .filter((i) => i > 0 && !times.includes(i) && ![level, tag, file, line].includes(i))
-  const words = new BoundedMap<string, number>(KNOWN_WORDS)
-  const levelOf = (word: string | undefined) => {
-    let known = words.get(word ?? '')
-    if (known === undefined) {
-      known = plan.levelOf(word)
-      words.set(word ?? '', known)
-    }
-    return known
-  }
   const insides = (plan.inside ?? []).map((inside) => {
     const own = unnamed(inside.source)
     return { names: own.names, pattern: new RegExp(own.source, inside.flags) }
@@ -51,7 +38,7 @@ export function headWriter(plan: HeadPlan): LineWriter {
     for (let i = 0; i < times.length; i++) groups[names[times[i]!]!] = found[times[i]!]
     const word = level < 0 ? undefined : found[level]
     const message = record.skipBlanks(start, to)
-    const own = plan.levelIn ? plan.levelIn(bytes, from, message, to) : levelOf(word)
+    const own = plan.levelIn ? plan.levelIn(bytes, from, message, to) : plan.levelOf(word)
     if (own < 0 && word !== undefined) return false
     const epoch = plan.time(groups, record.zone, { bytes, from, to })
     if (!record.time(epoch)) return false

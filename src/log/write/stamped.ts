@@ -1,7 +1,6 @@
 import { BoundedMap } from '../../limits/bounded-map.ts'
 import { decode, type StampReader } from '../format/format.ts'
 import { parseLevel } from '../format/read/level.ts'
-import { wordOf } from '../format/read/words.ts'
 import { generalHeader, type HeadLine } from '../format/stamped/header.ts'
 import { PROGRAMS, type Program } from '../format/stamped/programs.ts'
 import { beforeOf, levelBefore, syslogOf, wordAfter } from '../format/stamped/stamped.ts'
@@ -17,22 +16,6 @@ function timeKind(bytes: Uint8Array, at: number): string {
 /** How many texts before the time are known at once, each with its patterns. */
 const KNOWN = 32
 
-/** What `beforeOf` makes of texts before a time that occurred. */
-const befores = new BoundedMap<string, string>(256)
-/** Longer texts are not kept. */
-const LONGEST_BEFORE = 16
-
-function beforeIn(record: RecordOut, from: number, to: number): string {
-  if (to - from > LONGEST_BEFORE || record.line.wide < to) return beforeOf(record.text(from, to))
-  const text = wordOf(record.bytes, from, to)
-  let before = befores.get(text)
-  if (before === undefined) {
-    before = beforeOf(text)
-    befores.set(text, before)
-  }
-  return before
-}
-
 /** Writes lines as `stampedFields` reads them. */
 export function stampedWriter(stampAt: StampReader): LineWriter {
   const writers = new BoundedMap<string, ProgramWriter>(KNOWN)
@@ -43,7 +26,7 @@ export function stampedWriter(stampAt: StampReader): LineWriter {
     if (!stamp || !record.time(stamp.epoch)) return false
     const early = levelBefore(bytes, start, stamp)
     const level = early ?? wordAfter(bytes, stamp.end, to)
-    const before = stamp.at === start ? '' : beforeIn(record, start, stamp.at)
+    const before = stamp.at === start ? '' : beforeOf(record.text(start, stamp.at))
     // The kind of its time decides, too, which programs may have written a line.
     const key = before === '' ? timeKind(bytes, stamp.at) : before
     let writer = writers.get(key)
@@ -159,9 +142,9 @@ function writeProgram(
   { text, from, to, level }: Rest,
 ): boolean {
   const word = numbers.level === 0 ? undefined : found[numbers.level]
-  if (word !== undefined && !isLevel(word, level)) return false
+  if (word !== undefined && parseLevel(word) !== level) return false
   for (const [name, group] of before)
-    if (name === 'level' && group !== undefined && !isLevel(group, level)) return false
+    if (name === 'level' && group !== undefined && parseLevel(group) !== level) return false
   record.level(level)
   const file = numbers.file === 0 ? undefined : found[numbers.file]
   const line = numbers.line === 0 ? undefined : found[numbers.line]
@@ -181,16 +164,6 @@ function writeProgram(
     for (const name in groups) record.group(name, groups[name])
   }
   return record.endWithPairs(message, messageEnd)
-}
-
-/** The last word for each level. */
-const words: string[] = []
-
-function isLevel(word: string, level: number): boolean {
-  if (words[level] === word) return true
-  if (parseLevel(word) !== level) return false
-  words[level] = word
-  return true
 }
 
 function writeGeneral(record: RecordOut, rest: Rest): boolean {
