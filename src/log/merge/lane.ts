@@ -250,8 +250,8 @@ export class Lane {
       const near = this.#track.distanceOf(start, end)
       this.#add(record, near, format)
     }
-    // The items have them.
-    view.pieces = []
+    // The items have them. The array stays: their memory is given back when it is collected.
+    if (view.pieces) view.pieces.length = 0
     this.isCut = notes.includes('scan-budget') || notes.includes('answer-budget')
     const isStuck = to <= from && !isGap
     if (this.#forward)

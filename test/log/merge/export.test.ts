@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { MemoryBudget } from '../../../src/limits/memory-budget.ts'
@@ -9,6 +11,9 @@ import { textMatcher } from '../../../src/log/pattern/pattern.ts'
 import { type MemoryStore, memoryStore } from '../../../src/store/memory.ts'
 import { contextOf } from '../context.ts'
 import { ask, EVERYTHING, makeLogs, reference, START } from './logs.ts'
+
+setFlagsFromString('--expose-gc')
+const collect: () => void = runInNewContext('gc')
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -67,6 +72,22 @@ describe('an export of several logs', () => {
     const { texts } = await exported(store)
     expect(texts).toHaveLength(90_000)
     expect(bytes).toBeLessThan(1.6 * 3 * text.length)
+  })
+
+  it('counts the memory of its records until they are released, whatever was collected meanwhile', async () => {
+    const text = Array.from({ length: 5000 }, (_, i) => line(i, `request ${i} was handled`)).join('')
+    const memory = new MemoryBudget(64 * MIB)
+    const context = contextOf(logFiles(memoryStore({ 'a.log': text, 'b.log': text })), {}, { memory })
+    const { sources } = await pickSources({ node: null, context }, ['*.log'])
+    const merged = new MergedExport(sources, EVERYTHING)
+    await merged.open()
+    const { used } = memory
+    collect()
+    await new Promise(setImmediate)
+    expect(memory.used).toBe(used)
+    expect(used).toBeGreaterThan(merged.records.bytes)
+    merged.release()
+    expect(memory.used).toBe(0)
   })
 
   it.each([200 * KIB, 3 * MIB])('holds one record of %i bytes at a time', async (length) => {
