@@ -7,7 +7,7 @@ import { type Found, findPage } from '../search/page.ts'
 import type { WalkRange } from '../search/range.ts'
 import { MAX_RECORD } from '../search/records.ts'
 import { EVERY_RECORD } from '../selection.ts'
-import { type Cursor, fingerprint, isStartPlace, NO_PRINT } from '../text/cursor.ts'
+import { type Cursor, fingerprint, isStartPlace, PRINT_READ } from '../text/cursor.ts'
 import { checkFormat, formatOf } from '../text/format.ts'
 import { gone, type OpenLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
@@ -79,11 +79,15 @@ export async function pageTowards(
 }
 
 /** Reports that the bytes before the open place are missing. A client without events cannot be told, so its stream fails. */
-async function gapAt({ series, at }: OpenLog, { frame, view: { file } }: FollowSource): Promise<Batch> {
+async function gapAt(
+  { series, at, end: to = series.end }: OpenLog,
+  { frame, view: { file } }: FollowSource,
+): Promise<Batch> {
   if (!frame.events) throw gone()
   const { part, base } = await series.addresses.at(at!)
   const offset = at! - base + (part.begin ?? 0)
-  const end = { name: part.name, id: part.entry.id ?? null, offset, print: NO_PRINT }
+  const after = await series.read(at!, Math.min(at! + PRINT_READ, to, base + part.entry.size))
+  const end = { name: part.name, id: part.entry.id ?? null, offset, print: fingerprint(after, offset) }
   return { packet: changePacket({ kind: 'gap', file }, frame, end), end }
 }
 

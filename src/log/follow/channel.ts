@@ -130,6 +130,9 @@ export class Channel {
     if (change.kind === 'missing') {
       const { file, place } = change
       if (this.#pending.length > 0) this.#take(true, true)
+      // Lines that come next may continue a record that is missing.
+      this.#last = null
+      this.#time = Number.NaN
       // A client without events cannot be told, so its stream fails.
       if (!this.#frame.events) throw gone()
       this.#add(changePacket({ kind: 'gap', file }, this.#frame, place), place)

@@ -206,17 +206,17 @@ export class Tracker {
       if (error instanceof LogError && error.code === 'unknown-file') return 'lost'
       if (!(error instanceof MissingBytes)) throw error
       const next = await pastHole(this.#files, this.place, error.missing)
-      if (typeof next === 'number') return this.#skipTo(next, changes)
-      return next ? this.#move(next) : 'lost'
+      if (next instanceof Uint8Array) return this.#move(next)
+      return next ? this.#skipTo(next, changes) : 'lost'
     }
   }
 
   /** Goes on after missing bytes. Those that were sent before they expired only prove nothing any more. */
-  #skipTo(offset: number, changes: Change[]): 'skipped' {
+  #skipTo({ offset, print }: Pick<Cursor, 'offset' | 'print'>, changes: Change[]): 'skipped' {
     this.#seen = this.#seen.slice(this.#seen.length - Math.max(0, this.#offset - offset))
     if (offset <= this.#offset) return 'skipped'
     this.#offset = offset
-    changes.push({ kind: 'missing', file: this.#file, place: this.place })
+    changes.push({ kind: 'missing', file: this.#file, place: { ...this.place, print } })
     return 'skipped'
   }
 

@@ -443,6 +443,63 @@ describe('follow', () => {
       }
     })
 
+    it.each(['file=a.log', 'file=*.log'])(
+      'finds the place after them once the log was rotated (%s)',
+      async (query) => {
+        const home = memoryStore()
+        const bytes = new TextEncoder().encode(lines(0, 60))
+        const next = new TextEncoder().encode(lines(100, 200))
+        const at = (count: number) => lines(0, count).length
+        await putLife(home.put, bytes.subarray(0, at(20)))
+        const app = appOf(segmentStore(home, memoryStore(), { stemOf }), { follow: { pollMillis: [10, 10] } })
+        const first = await open(app, `${query}&lines=1`, SSE)
+        await first.until(({ events }) => events.length === 1)
+        // The second one is short, and bytes are missing after it, too.
+        const kept = [
+          [20, 30],
+          [40, 41],
+          [50, 60],
+        ] as const
+        await Promise.all(kept.map(([from, to]) => putSegment(home.put, bytes, [at(from), at(to)])))
+        await first.until(({ text }) => text.includes('line 59'))
+        const { events } = first
+        // Who came back to a place before them was told by another part.
+        const before = await open(app, query, { ...SSE, 'Last-Event-ID': events[0]!.id! })
+        await before.until(({ text }) => text.includes('line 59'))
+        await putEnd(home.put, bytes)
+        await putLife(home.put, next, { life: 2 })
+        for (const client of [first, before]) {
+          const gaps = client.events.filter(({ name }) => name === 'gap')
+          expect(gaps).toHaveLength(2)
+          for (const [i, { id }] of gaps.entries()) {
+            const back = await open(app, query, { ...SSE, 'Last-Event-ID': id! })
+            await back.until(({ text }) => text.includes('line 199'))
+            const expected = (i === 0 ? lines(40, 41) : '') + lines(50, 60) + lines(100, 200)
+            expect(back.records.replaceAll('a.log\t', '')).toBe(expected)
+          }
+        }
+      },
+    )
+
+    it.each(['level=error', 'q=rest'])(
+      'does not take what follows them for the rest of a record (%s)',
+      async (filter) => {
+        const home = memoryStore()
+        const parts = [line(0), line(1, 'ERROR'), line(2), `\trest of 2\n${line(3)}${line(4, 'ERROR')}`]
+        const bytes = new TextEncoder().encode(parts.join(''))
+        const at = (count: number) => parts.slice(0, count).join('').length
+        const put = (from: number, to: number) => putSegment(home.put, bytes, [at(from), at(to)])
+        await putBegin(home.put, bytes)
+        await put(0, 1)
+        const app = appOf(segmentStore(home, memoryStore(), { stemOf }), { follow: { pollMillis: [10, 10] } })
+        const client = await open(app, `file=a.log&lines=0&${filter}`, SSE)
+        await Promise.all([put(1, 2), put(3, 4)])
+        const last = filter === 'q=rest' ? '\trest of 2\n' : line(4, 'ERROR')
+        await client.until(({ records }) => records.endsWith(last))
+        expect(client.records).toBe(filter === 'q=rest' ? last : line(1, 'ERROR') + last)
+      },
+    )
+
     it('begins where little is left of the log', async () => {
       const app = await shipped(60, [0, 1])
       for (const query of ['file=a.log&lines=5', 'file=a.log&lines=5&q=line']) {
