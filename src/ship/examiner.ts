@@ -162,10 +162,11 @@ export class Examiner {
     }
   }
 
-  async isBeginning({ file, size }: Pick<Examined, 'file' | 'size'>, text: FileText): Promise<boolean> {
+  /** Whether the first bytes of two texts are the same. */
+  async isBeginning(copy: FileText, size: number, text: FileText): Promise<boolean> {
     const { native } = this.#context
     const [one, other] = await Promise.all(
-      [file.text, text].map((text) => readBeginnings(text, [size], native, false)),
+      [copy, text].map((text) => readBeginnings(text, [size], native, false)),
     )
     return one!.sum(size) !== null && one!.sum(size) === other!.sum(size)
   }

@@ -300,6 +300,8 @@ export class LogShipper {
     this.#rememberProgress()
     if (!file || this.#going.length >= MOST_GOING || (await this.#isBeingCopied(file, everything)))
       return false
+    const original = await this.#originalOf(file)
+    if (original) return this.#passOver(file, original)
     if (!this.#examiner.isCurrent(file, memory)) {
       const now = await this.#examiner.examine(file, memory)
       // It may be something else, given what was shipped since.
@@ -335,9 +337,29 @@ export class LogShipper {
     for await (const other of files.largerThan(file)) {
       const isTruncated = (await other.size()) < file.size
       if (isTruncated) this.#seen = null
-      if (isTruncated || (await this.#examiner.isBeginning({ file, size: file.size }, other))) return true
+      if (isTruncated || (await this.#examiner.isBeginning(file.text, file.size, other))) return true
     }
     return false
+  }
+
+  /** The active file, if a file is a copy of its beginning. On a full disk, a copy may wait for hours before it goes on. */
+  async #originalOf(file: WatchedFile): Promise<WatchedFile | null> {
+    const { files } = this.#context
+    const active = files.files.find(({ id }) => id !== file.id && files.isActive(id))
+    // A file that was renamed is older than the one that has its name now.
+    if (!active || file.text.compressed || file.born < active.born || file.size > active.size) return null
+    return (await this.#examiner.isBeginning(file.text, file.size, active.text)) ? active : null
+  }
+
+  /** An unfinished copy comes after its original, and is in the bucket as soon as that much of the original is. */
+  async #passOver(file: WatchedFile, original: WatchedFile): Promise<boolean> {
+    const life = this.#going.find(({ text }) => text.id === original.id)
+    const isThere = life ? life.shipped >= file.size : this.#queue.some(({ id }) => id === original.id)
+    if (!isThere) return false
+    this.#queue.shift()
+    if (life) await this.#context.files.prove(file, life.number)
+    else this.#queue.push(file)
+    return true
   }
 
   #isInTheMaking({ id, modified }: WatchedFile, everything: boolean): boolean {

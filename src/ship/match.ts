@@ -88,7 +88,8 @@ async function choose(holders: readonly Examined[], life: number, { examiner, is
   for (const one of holders) if (!isActive(one.file) && (await examiner.isBegun(one.file, life))) return one
   const active = holders.find(({ file }) => isActive(file))
   for (const one of holders)
-    if (one === active || !active || !(await examiner.isBeginning(one, active.file.text))) return one
+    if (one === active || !active || !(await examiner.isBeginning(one.file.text, one.size, active.file.text)))
+      return one
   return holders[0]!
 }
 

@@ -3,6 +3,7 @@ import type { Bucket } from './bucket.ts'
 import { type Examined, Examiner, examineListed, shippedAs } from './examiner.ts'
 import { type Disk, type Listed, type Native, UnreadableLog } from './files/disk.ts'
 import { logGroups } from './files/groups.ts'
+import { openText } from './files/text.ts'
 import { type Memory, recall } from './memory.ts'
 
 /** A file that is not in the bucket as it is in the directory. */
@@ -27,14 +28,15 @@ export async function verify(disk: Disk, bucket: Bucket, native: Native, include
   for (const [log, files] of byLog) {
     const memory = await recall(bucket, log)
     const examiner = new Examiner({ log, bucket, native })
-    const compared = []
+    const compared: (Compared & { name: string })[] = []
     for (const file of files)
       compared.push({ name: file.name, ...(await compare(file, disk, { examiner, memory })) })
     const found = new Set(compared.flatMap(({ lives }) => lives))
     const others = [...memory.ends.values(), ...memory.open.values()].filter(({ life }) => !found.has(life))
     verified.files += files.length
-    for (const { name, kind, detail, size } of compared) {
-      if (kind === null) continue
+    const whole = files.filter((_, i) => compared[i]!.kind === null)
+    for (const [i, { name, kind, detail, size }] of compared.entries()) {
+      if (kind === null || (await isUnfinishedCopy(files[i]!, whole, disk, examiner))) continue
       // A life of this length that no file is: the file has changed since it was shipped.
       const isChanged = kind === 'missing' && others.some((life) => life.size === size)
       verified.findings.push(
@@ -43,6 +45,27 @@ export async function verify(disk: Disk, bucket: Bucket, native: Native, include
     }
   }
   return verified
+}
+
+/** Whether a file is the beginning of an older one that is in the bucket. */
+async function isUnfinishedCopy(
+  copy: Listed,
+  whole: readonly Listed[],
+  disk: Disk,
+  examiner: Examiner,
+): Promise<boolean> {
+  for (const other of whole) {
+    if (copy.born < other.born || copy.size > other.size) continue
+    const opened = await Promise.all([copy, other].map(({ name }) => disk.open(name).catch(() => null)))
+    const [one, text] = opened.map((file, i) => file && openText(file, [copy, other][i]!.name))
+    try {
+      if (!one || !text || one.compressed || text.compressed) continue
+      if (await examiner.isBeginning(one, copy.size, text)) return true
+    } finally {
+      for (const file of opened) await file?.close()
+    }
+  }
+  return false
 }
 
 const CHANGED = 'a file of this length was shipped, with other bytes'

@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  statSync,
   truncateSync,
   unlinkSync,
   utimesSync,
@@ -135,7 +136,7 @@ describe('a file counts as shipped by its own content', () => {
     expect(await verified()).toEqual([])
   })
 
-  it('waits for a copy that is being made, and ships one that was abandoned', async () => {
+  it('waits for a copy that is being made', async () => {
     const a = BANNER + lines(2000)
     put('broker.log', a)
     await once()
@@ -157,10 +158,43 @@ describe('a file counts as shipped by its own content', () => {
       [1, a],
       [2, b],
     ])
-    const half = b.slice(0, 100)
-    put('broker.log.7', half)
+  })
+
+  it('ships the log once beside a copy of its beginning, whether that is finished later or not', async () => {
+    const [a, b] = [lines(20), lines(3)]
+    put('broker.log', a)
+    // An hour ago, the disk was full.
+    put('broker.log.1', a.slice(0, 100))
     expect(await once()).toBe('done')
-    expect(texts().get(-1)).toBe(half)
+    expect([...texts()]).toEqual([[1, a]])
+    expect(await verified()).toEqual([])
+    put('broker.log.1', a.slice(0, 500))
+    expect(await once()).toBe('done')
+    expect([...texts()]).toEqual([[1, a]])
+    put('broker.log.1', a)
+    put('broker.log', b)
+    expect(await once()).toBe('done')
+    expect([...texts()]).toEqual([
+      [1, a],
+      [2, b],
+    ])
+    expect(await verified()).toEqual([])
+  })
+
+  it('ships a file that was renamed, although the log begins like it', async () => {
+    const a = lines(3)
+    put('broker.log', a)
+    renameSync(at('broker.log'), at('broker.log.1'))
+    // The next file is made a moment later, by the clock of the disk.
+    await until(() => {
+      put('broker.log', a + lines(1))
+      if (statSync(at('broker.log')).birthtimeMs > statSync(at('broker.log.1')).birthtimeMs) return true
+      unlinkSync(at('broker.log'))
+      return false
+    })
+    const b = readFileSync(at('broker.log'), 'utf8')
+    expect(await once()).toBe('done')
+    expect([...texts().values()]).toEqual([a, b])
   })
 
   it('passes over nothing because of a broken archive, and ships it when it is whole', async () => {
