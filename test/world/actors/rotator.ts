@@ -48,8 +48,7 @@ async function rotateByNumber(world: World, log: Log, random: Random): Promise<v
   const first = `${log.name}.1`
   if (rotation === 'copytruncate') await copyAndTruncate(world, log, first, random)
   else {
-    disk.rename(log.name, first)
-    world.note(`${log.name} → ${first}`)
+    await move(world, log.name, first, random)
     await reopen(world, log, random)
   }
   if (compress === 'at-once') await pack(world, log, first, random)
@@ -64,8 +63,7 @@ async function rotateUp(world: World, log: Log, random: Random): Promise<void> {
   const to = `${log.name}.${(rotated[0]?.number ?? 0) + 1}`
   if (rotation === 'copytruncate') await copyAndTruncate(world, log, to, random)
   else {
-    disk.rename(log.name, to)
-    world.note(`${log.name} → ${to}`)
+    await move(world, log.name, to, random)
     await reopen(world, log, random)
   }
   if (compress === 'at-once') await pack(world, log, to, random)
@@ -98,12 +96,23 @@ async function rotateByDate(world: World, log: Log, random: Random): Promise<voi
   const { name } = log
   const to = `${name}-${Math.floor(world.kernel.now() / 1000)}`
   if (disk.all.some((other) => other.startsWith(to))) return
-  disk.rename(name, to)
-  world.note(`${name} → ${to}`)
+  await move(world, name, to, random)
   await reopen(world, log, random)
   if (log.settings.compress === 'at-once') await pack(world, log, to, random)
   const old = disk.all.filter((other) => other.startsWith(`${name}-`)).sort()
   for (const other of old.slice(0, -log.settings.keep)) remove(world, log, other)
+}
+
+/** The file gets its new name. With multilog's way, it has both for a moment. */
+async function move(world: World, from: string, to: string, random: Random): Promise<void> {
+  const { disk, kernel } = world
+  const link = random.split('link')
+  if (link.chance(0.2)) {
+    disk.link(from, to)
+    await kernel.sleep(link.small(0, 100))
+    disk.unlink(from)
+  } else disk.rename(from, to)
+  world.note(`${from} → ${to}`)
 }
 
 /** The writer goes on in the renamed file until it opens the new one, after its last line is written. */
