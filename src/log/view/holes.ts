@@ -50,6 +50,8 @@ export class CutLog {
     const at = this.open.at ?? (cursor ? null : series.end)
     if (at !== null && at < to && missing.head && cursor && !isStartPlace(cursor.place)) throw gone()
     if (cursor?.direction === 'after' && at !== null && at < from) {
+      // What still needs bytes from there on cannot do without them.
+      if (this.open.end !== undefined && from >= this.open.end) throw error
       // Forward, the answer ends where the hole begins.
       this.open = { ...this.open, end: Math.min(this.open.end ?? from, from) }
       return

@@ -116,6 +116,8 @@ export class Session {
     const format = await this.format()
     if (instant === null || !format.timed) return null
     const { series, context } = this
+    // The search for it would need the bytes that are missing ahead: every record before them is checked instead.
+    if (this.open.end !== undefined) return { from: Number.NEGATIVE_INFINITY, to: series.end, ordered: true }
     const known = this.#known.borders.get(series) ?? new Map<number, Border>()
     this.#known.borders.set(series, known)
     const border = known.get(instant) ?? (await seek({ ...context, series, format, budget }, instant))

@@ -122,6 +122,37 @@ describe('a view of a shipped log', () => {
     expect(forward.note).toBe('gap')
   })
 
+  it('looks past a hole once to find a period after a cursor', async () => {
+    const { home, put } = shipped()
+    const bytes = encode(lines(0, 3000))
+    const at = (count: number) => lines(0, count).length
+    await putLife(put, bytes.subarray(0, at(1200)), { size: 100_000 })
+    await putSegment(put, bytes, [at(1300), at(3000)])
+    let lists = 0
+    const list: typeof home.list = (...asked) => {
+      lists++
+      return home.list(...asked)
+    }
+    const app = createApp({ logs: segmentStore({ ...home, list }, memoryStore(), { stemOf }), config: '' })
+    const before = await app.request('/api/v1/log/view?file=a.log&lines=10&until=2026-11-14T02:10:00Z')
+    const prev = /<([^>]+)>; rel="prev"/.exec(before.headers.get('Link')!)![1]!
+    const first = await app.request(`/api/v1/log/view${prev}`)
+    expect(await first.text()).toBe(lines(590, 600))
+    const after = /after=([^&>]+)/.exec(first.headers.get('Link')!)![1]!
+    for (const [period, from, to] of [
+      ['since=2026-11-14T02:15:00Z', 900, 1200],
+      ['until=2026-11-14T02:40:00Z', 600, 1200],
+      ['since=2026-11-14T02:12:00Z&until=2026-11-14T02:13:00Z', 720, 780],
+      ['since=2026-11-14T02:30:00Z', 1200, 1200],
+    ] as const) {
+      lists = 0
+      const page = await app.request(`/api/v1/log/view?file=a.log&lines=3000&${period}&after=${after}`)
+      expect([page.status, await page.text()]).toEqual([200, lines(from, to)])
+      expect(page.headers.get('X-Nodestate-Note')).toBe('gap')
+      expect(lists).toBeLessThan(20)
+    }
+  })
+
   it('refuses a range that needs a hole, and names the bytes', async () => {
     const { put, get } = shipped()
     const text = encode(lines(0, 100))
