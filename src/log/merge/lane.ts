@@ -306,7 +306,7 @@ export class Lane {
     let first = Math.max(this.#barrier, next - NEIGHBOUR_RECORDS)
     while (first < next && here - near[first]! > MAX_LEAD) first++
     const from = first < next ? near[first]! : here
-    return placeAt(this.source, await this.#track.cursorAt(from), this.#track.signed(here - from))
+    return this.#placeAt(from, this.#track.signed(here - from))
   }
 
   /** Where a page in the other direction begins, which does not have this record; without one, before all of them. */
@@ -319,7 +319,15 @@ export class Lane {
     let last = Math.min(this.#items.length, first + NEIGHBOUR_RECORDS) - 1
     while (last >= first && (far[last]! - here > MAX_LEAD || last < this.#barrier)) last--
     const from = last >= first ? far[last]! : here
-    return placeAt(this.source, await this.#track.cursorAt(from), -this.#track.signed(from - here))
+    return this.#placeAt(from, -this.#track.signed(from - here))
+  }
+
+  /** A place in the log. That in an empty one is its start: nothing else finds its file after a rotation. */
+  async #placeAt(distance: number, lead: number): Promise<LanePlace> {
+    const cursor = await this.#track.cursorAt(distance)
+    const isUnproven = cursor.offset === 0 && cursor.print.length === 0
+    if (isUnproven && this.#track.first!.prev === null) return { kind: 'start' }
+    return placeAt(this.source, cursor, lead)
   }
 
   /** Reads the bytes of the next record, which is a long one. Throws `too-busy` if there is no memory for them. */

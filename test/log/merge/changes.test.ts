@@ -60,6 +60,22 @@ describe('pages of logs that change meanwhile', () => {
     },
   )
 
+  it.each(['a.log.1', 'a.log-20261115'])(
+    'continue after an empty log with all of it, though its file was rotated to %s',
+    async (rotated) => {
+      const store = memoryStore({ 'a.log': '', 'b.log': lines('b', 0, 10) })
+      const first = await ask(store, ['*.log'], page(100))
+      const still = await ask(store, ['*.log'], { ...page(100), after: first.next })
+      expect(still.texts).toEqual([])
+      store.put(rotated, lines('a', 10, 20))
+      store.put('a.log', lines('a', 20, 30))
+      for (const after of [first.next, still.next]) {
+        const next = await ask(store, ['*.log'], { ...page(100), after })
+        expect(next.texts.join('')).toBe(lines('a', 10, 30))
+      }
+    },
+  )
+
   it('continue after a rotation with what was written since', async () => {
     const store = memoryStore({ 'a.log': lines('a', 0, 40, 2), 'b.log': lines('b', 1, 40, 2) })
     const first = await ask(store, ['*.log'], page(10))
