@@ -211,7 +211,7 @@ export class Tracker {
     }
   }
 
-  /** Goes on after missing bytes. Those that were sent before they expired only prove nothing any more. */
+  /** Goes on after missing bytes. If they had been sent before they expired, nothing is lost, but they no longer prove the place. */
   #skipTo({ offset, print }: Pick<Cursor, 'offset' | 'print'>, changes: Change[]): 'skipped' {
     this.#seen = this.#seen.slice(this.#seen.length - Math.max(0, this.#offset - offset))
     if (offset <= this.#offset) return 'skipped'
