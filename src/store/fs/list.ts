@@ -6,8 +6,9 @@ import type { Directory } from './directory.ts'
 import { type FileState, isSame, toEntry } from './file.ts'
 import { BATCH, namesIn } from './walk.ts'
 
-/** How often a directory whose files keep moving is read. */
+/** How often a directory whose files keep moving is read: for the files of a log, and for all files. */
 const MAX_LOOKS = 20
+const LOOKS_AT_ALL = 5
 /** The kernel's file times tick every 1 to 10 ms. */
 const TICK_MS = 20
 
@@ -47,9 +48,14 @@ export class Lister {
     return names
   }
 
-  /** The first entries whose names begin with `prefix`, in key order. */
-  async list(prefix: string, most: number): Promise<Entry[]> {
-    if (prefix !== '') return this.#family(prefix)
+  /** The first entries whose names begin with `prefix`, in key order. Without one, too, they may be files of one log. */
+  list(prefix: string, most: number): Promise<Entry[]> {
+    const { path } = this.#directory
+    if (prefix !== '') return atOneMoment(path, () => this.#family(prefix))
+    return atOneMoment(path, () => this.#all(most), LOOKS_AT_ALL)
+  }
+
+  async #all(most: number): Promise<Entry[]> {
     // Stat the files of the last list while another thread reads the names: most of them are the same.
     const last = this.#last
     const names = this.#names()
@@ -60,11 +66,9 @@ export class Lister {
     return now.map(({ entry }) => entry)
   }
 
-  #family(prefix: string): Promise<Entry[]> {
-    return atOneMoment(this.#directory.path, async () => {
-      const names = (await this.#names()).filter((name) => name.startsWith(prefix))
-      return (await this.#merge(names, [], [])).map(({ entry }) => entry)
-    })
+  async #family(prefix: string): Promise<Entry[]> {
+    const names = (await this.#names()).filter((name) => name.startsWith(prefix))
+    return (await this.#merge(names, [], [])).map(({ entry }) => entry)
   }
 
   /** The last list's files as they are now; null for files that are gone. */
@@ -111,14 +115,18 @@ export class Lister {
  * rotation in between would hide a file that moved from one name to another. So a pass counts if the folder was unchanged
  * since before it began, or if two passes saw the same files under the same names.
  */
-export async function atOneMoment(folder: string, pass: () => Promise<Entry[]>): Promise<Entry[]> {
+export async function atOneMoment(
+  folder: string,
+  pass: () => Promise<Entry[]>,
+  most = MAX_LOOKS,
+): Promise<Entry[]> {
   let before: string | null = null
   for (let looks = 1; ; looks++) {
     const rested = restedSince(folder)
     const entries = await pass()
-    const isCertain = rested !== null && rested === restedSince(folder)
+    if (looks >= most || (rested !== null && rested === restedSince(folder))) return entries
     const now = entries.map(({ key, id }) => `${id} ${key}`).join('/')
-    if (isCertain || before === now || looks >= MAX_LOOKS) return entries
+    if (before === now) return entries
     before = now
   }
 }

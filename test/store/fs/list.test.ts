@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fastReads } from '../../../src/store/fast.ts'
@@ -190,6 +191,19 @@ describe('a list of a directory', () => {
       expect((await atOnce(store)).length).toBe(count)
     },
   )
+
+  it('has a file that was renamed while it was made, under one of its names', async () => {
+    for (let i = 0; i < 2000; i++) writeFileSync(at(`f${String(i).padStart(4, '0')}`), '')
+    const from = at('f1999')
+    for (let round = 0; round < 10; round++) {
+      const [before, after] = round % 2 === 0 ? [from, at('e')] : [at('e'), from]
+      const listing = atOnce(store)
+      // The names have been read by now, and the last files have not been looked at.
+      await nextTurn()
+      renameSync(before, after)
+      expect((await listing).length).toBe(2000)
+    }
+  })
 
   it('forgets what it saw of files that are gone', async () => {
     writeFileSync(at('a'), 'one')
