@@ -114,7 +114,7 @@ export function isAlone({ stem, weak, unclear }: LogName, keys: ReadonlySet<stri
   return weak === true && unclear !== 'weekday' && !keys.has(stem)
 }
 
-/** What the names of all members of a family begin with. */
+/** What the names of all members of a family begin with; a rotation moves files from the first prefix to the second. */
 export function familyPrefixes(name: string): string[] {
   const { stem } = parseDashed(name) ?? parseName(name)
   if (stem === CURRENT) return [CURRENT, '@4']

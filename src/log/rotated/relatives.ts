@@ -151,8 +151,10 @@ async function relativesOf(files: LogFiles, file: string, signal: AbortSignal | 
 }
 
 async function startingWith(files: LogFiles, file: string, signal: AbortSignal | undefined) {
-  const lists = familyPrefixes(file).map((prefix) => files.startingWith(prefix, signal))
-  return namedFiles((await Promise.all(lists)).flat())
+  const entries: Entry[] = []
+  // One list after the other: a file that is rotated in between is then in both. The other way around, it could be in none.
+  for (const prefix of familyPrefixes(file)) entries.push(...(await files.startingWith(prefix, signal)))
+  return namedFiles(entries)
 }
 
 /** A revision that is younger than this may not show a file that appeared right after it: file times are coarse. */

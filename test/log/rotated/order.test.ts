@@ -1,6 +1,7 @@
 import { appendFileSync, mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createApp } from '../../../src/app.ts'
@@ -238,3 +239,36 @@ it.each(['before', 'during'])(
     expect(numbersOf(await response.text())).toEqual([1, 2])
   },
 )
+
+it('a file that multilog renames between two lists is in one of them', async () => {
+  const write = (number: number) => writeFileSync(join(folder, 'current'), line(`14T20:0${number}`, number))
+  const rotate = (number: number) =>
+    renameSync(join(folder, 'current'), join(folder, `@400000006a0b${number}0000a0b0c0d.s`))
+  write(1)
+  const { next } = await get('/api/v1/log/view?file=current')
+  rotate(1)
+  write(2)
+  const store = fsStore(folder)
+  let lists = 0
+  let isBoth = false
+  const moving: Store = {
+    ...store,
+    async *list(prefix, options) {
+      // If both are asked for at once, that of the rotated files is answered first.
+      if (prefix?.startsWith('@')) isBoth ||= lists === 0
+      else
+        do await nextTurn()
+        while (isBoth && lists === 0)
+      const entries: Entry[] = []
+      for await (const entry of store.list(prefix, options)) entries.push(entry)
+      if (lists++ === 0) {
+        rotate(2)
+        write(3)
+      }
+      yield* entries
+    },
+  }
+  const app = createApp({ logs: moving, config: '' })
+  const response = await app.request(next!)
+  expect(numbersOf(await response.text())[0]).toBe(2)
+})
