@@ -164,7 +164,10 @@ class RenderedSlices implements Slices {
     this.#renderer.into(buffers.take())
     if (!(await this.#fill())) this.#open = false
     const slice = this.#renderer.take()
-    if (slice.length === 0) return null
+    if (slice.length === 0) {
+      this.release(slice)
+      return null
+    }
     if (size === BUFFER) return slice
     // In a crowd, only the bytes themselves are held until the client takes them.
     const copy = slice.slice()

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/limits/clock.ts'
+import { isCrowded } from '../../../src/limits/slice-memory.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
 import { detectFormat, PLAIN } from '../../../src/log/format/detect.ts'
 import { NdjsonWriter } from '../../../src/log/render/ndjson.ts'
-import { recordsBody, renderedBody } from '../../../src/log/render/rendered.ts'
+import { recordsBody, renderedBody, renderedStream } from '../../../src/log/render/rendered.ts'
 import { MAX_RECORD } from '../../../src/log/search/records.ts'
 import { UTC } from '../../../src/log/time.ts'
 import { viewOf } from '../../../src/log/view/view.ts'
@@ -128,5 +129,19 @@ describe('memory that is used again', () => {
     expect(Buffer.compare(slice, before)).toBe(0)
     await running
     expect(await left.next()).toBe(null)
+  })
+
+  it('holds nothing of the memory for slices once it has ended without a record', async () => {
+    for (let i = 0; i < 40; i++) {
+      const writer = new NdjsonWriter(LINDB, UTC)
+      const body = renderedStream(
+        async () => null,
+        writer,
+        () => {},
+        systemClock,
+      ) as SlicedStream
+      expect(await body.next()).toBe(null)
+    }
+    expect(isCrowded(512 * 1024)).toBe(false)
   })
 })
