@@ -42,8 +42,8 @@ export class Bucket {
   pageSize = 1000
   /** Milliseconds that a request takes, at most, without trouble. */
   slowest = 20
-  /** Requests that were sent and not answered. */
-  pending = 0
+  /** Requests that were sent and not answered, as they are in the history. */
+  readonly pending: string[] = []
   /** Whether the bucket is there. */
   exists = true
 
@@ -80,7 +80,7 @@ export class Bucket {
     const signal = init.signal ?? undefined
     const label = `${who} ${shown}`
     const travel = () => 0.05 + this.slowest * 0.5 * stream.fraction() ** 2
-    this.pending++
+    this.pending.push(label)
     try {
       const request = { method, url, headers: new Headers(init.headers), body: bodyOf(init.body) }
       const answered = (async () => {
@@ -108,7 +108,7 @@ export class Bucket {
         headers: { Date: new Date(this.now()).toUTCString(), ...headers },
       })
     } finally {
-      this.pending--
+      this.pending.splice(this.pending.indexOf(label), 1)
     }
   }
 

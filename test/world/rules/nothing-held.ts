@@ -8,7 +8,9 @@ export const nothingHeld: Rule = {
     const own = logs.filter((log) => log.handle !== null).length
     if (disk.handles !== own) world.break(this.name, `${disk.handles - own} files are open`)
     if (disk.watchers > 0) world.break(this.name, `${disk.watchers} watchers`)
-    if (bucket.pending > 0) world.break(this.name, `${bucket.pending} requests to the bucket`)
+    const { pending } = bucket
+    if (pending.length > 0)
+      world.break(this.name, `${pending.length} requests to the bucket: ${pending.slice(0, 3).join('; ')}`)
     const { timers } = kernel
     if (timers.length > 0) world.break(this.name, `${timers.length} timers: ${timers.slice(0, 3).join('; ')}`)
     const { memory, scans, archives, following } = world.held()

@@ -31,8 +31,11 @@ export class Process {
     }
     this.disk = this.#diskOf(shipDisk(kernel, world.disk, random.split(who), plan.settings.slowest))
     const send = world.bucket.fetchAs(who)
+    // A body that ends because the process is killed must not wake it for another request.
     const fetch = (url: string, init: RequestInit) =>
-      this.#whileAlive(send(url, { ...init, signal: this.#until(init.signal) }))
+      this.isAlive
+        ? this.#whileAlive(send(url, { ...init, signal: this.#until(init.signal) }))
+        : new Promise<never>(() => {})
     this.bucket = shipBucket({ clock: this.clock, fetch, who }, home)
   }
 
