@@ -44,6 +44,8 @@ export class Bucket {
   slowest = 20
   /** Requests that were sent and not answered, as they are in the history. */
   readonly pending: string[] = []
+  /** Bodies that are neither read nor left. */
+  readonly bodies: string[] = []
   /** Whether the bucket is there. */
   exists = true
 
@@ -115,10 +117,20 @@ export class Bucket {
   #stream({ body, cutAt, pause, label, signal }: Pieces): ReadableStream<Uint8Array> {
     let at = 0
     const end = cutAt ?? body.length
+    this.bodies.push(label)
+    let isOpen = true
+    const closed = () => {
+      if (isOpen) this.bodies.splice(this.bodies.indexOf(label), 1)
+      isOpen = false
+    }
+    signal?.addEventListener('abort', closed, { once: true })
     return new ReadableStream(
       {
         pull: async (controller) => {
-          if (at >= end && cutAt === null) return controller.close()
+          if (at >= end && cutAt === null) {
+            closed()
+            return controller.close()
+          }
           const piece = body.slice(at, Math.min(end, at + 64 * 1024))
           try {
             await leftBy(
@@ -126,12 +138,17 @@ export class Bucket {
               this.#kernel.call(label, pause, () => {}),
             )
           } catch (error) {
+            closed()
             return controller.error(error)
           }
-          if (at >= end) return controller.error(new TypeError('terminated: the connection was cut'))
+          if (at >= end) {
+            closed()
+            return controller.error(new TypeError('terminated: the connection was cut'))
+          }
           at += piece.length
           controller.enqueue(piece)
         },
+        cancel: closed,
       },
       { highWaterMark: 0 },
     )

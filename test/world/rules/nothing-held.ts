@@ -11,6 +11,11 @@ export const nothingHeld: Rule = {
     const { pending } = bucket
     if (pending.length > 0)
       world.break(this.name, `${pending.length} requests to the bucket: ${pending.slice(0, 3).join('; ')}`)
+    if (bucket.bodies.length > 0)
+      world.break(
+        this.name,
+        `${bucket.bodies.length} bodies of the bucket: ${bucket.bodies.slice(0, 3).join('; ')}`,
+      )
     const { timers } = kernel
     if (timers.length > 0) world.break(this.name, `${timers.length} timers: ${timers.slice(0, 3).join('; ')}`)
     const { memory, scans, archives, following } = world.held()
