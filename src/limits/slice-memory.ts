@@ -18,6 +18,11 @@ export function isCrowded(bytes: number): boolean {
   return bytes > SMALLEST && waiting.used + bytes > CROWDED
 }
 
+/** Bytes that slices hold now, over the whole process. */
+export function heldBySlices(): number {
+  return waiting.used
+}
+
 export class SliceMemory {
   #lease: Lease | null = null
   #held = 0

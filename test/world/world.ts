@@ -1,6 +1,7 @@
 import type { Hono } from 'hono'
 import { type AppOptions, createApp, type Shared, sharedOf } from '../../src/app.ts'
 import { createFleet } from '../../src/fleet/fleet.ts'
+import { heldBySlices } from '../../src/limits/slice-memory.ts'
 import { loki } from '../../src/loki.ts'
 import { Bucket } from './bucket/bucket.ts'
 import { bucketStore } from './bucket/faces.ts'
@@ -64,6 +65,8 @@ export class World {
   readonly #options: AppOptions
   /** What each app holds of its process. */
   readonly #shared: Shared[] = []
+  /** What a world before this one has left, if it failed. */
+  readonly #slices = heldBySlices()
   #changing = 0
   #still = 0
   #wakers: (() => void)[] = []
@@ -141,8 +144,9 @@ export class World {
   }
 
   /** What the apps hold of their process. */
-  held(): { memory: number; scans: number; archives: number; following: number } {
-    const held = { memory: 0, scans: 0, archives: 0, following: 0 }
+  held(): { memory: number; slices: number; scans: number; archives: number; following: number } {
+    const slices = heldBySlices() - this.#slices
+    const held = { memory: 0, slices, scans: 0, archives: 0, following: 0 }
     const sum = ({ running, waiting }: { running: number; waiting: number }) => running + waiting
     for (const { limits } of this.#shared) {
       held.memory += limits.memory.used

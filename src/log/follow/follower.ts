@@ -109,7 +109,7 @@ export class Follower {
       await follower.#begin(signal)
       return follower
     } catch (error) {
-      hub.leave(key, subscription.channel)
+      follower.end()
       throw error
     }
   }
@@ -121,6 +121,7 @@ export class Follower {
     this.#disconnected.abort()
     this.#memory?.release()
     this.#page.release()
+    this.#tail?.series.sent()
     this.#hub.leave(this.#request.key, this.#channel)
     this.#wake?.()
   }
@@ -156,8 +157,10 @@ export class Follower {
     const view = await viewOf(context, { ...asked, cursor, records, each: true }, signal)
     const { series, from, to, pieces } = view
     if (pieces === null) {
+      const tail = { series, at: from, to, place: this.#given }
+      this.#tail = tail
       await series.onward(from)
-      this.#tail = { series, at: from, to, place: await series.cursor(from) }
+      tail.place = await series.cursor(from)
       return
     }
     try {
@@ -232,16 +235,21 @@ export class Follower {
     try {
       const bytes = await tail.series.read(tail.at, Math.min(tail.at + this.#page.take(PAGE_BYTES), tail.to))
       tail.at += bytes.length
-      if (tail.at >= tail.to) this.#tail = null
+      if (tail.at >= tail.to) this.#endTail(tail)
       else tail.place = await tail.series.cursor(tail.at)
       return packetOf(bytes)
     } catch (error) {
       if (!isMoving(error)) throw error
       // The file was rotated: the rest of the tail is searched for like anything else that was missed.
-      this.#tail = null
+      this.#endTail(tail)
       this.#place = tail.place
       return NO_PACKET
     }
+  }
+
+  #endTail({ series }: UnsentTail): void {
+    series.sent()
+    this.#tail = null
   }
 
   /**

@@ -23,19 +23,25 @@ export async function bytesOf(
   to: number,
   lease: Lease | null = null,
 ): Promise<Bytes> {
-  await series.onward(from)
-  if (to - from <= BYTES_AT_ONCE && !isCrowded(to - from) && !series.brokenIn(from, to))
-    return (await series.read(from, to)) as Uint8Array<ArrayBuffer>
-  let at = from
   const memory = new SliceMemory()
   const end = () => {
     memory.release()
+    series.sent()
     lease?.release()
   }
+  const fail = (error: unknown): never => {
+    end()
+    throw error
+  }
+  // First of all, because what is sent has no deadline: choosing it may have taken all the time there is.
+  await series.onward(from).catch(fail)
+  if (to - from <= BYTES_AT_ONCE && !isCrowded(to - from) && !series.brokenIn(from, to))
+    return series.read(from, to).finally(end) as Promise<Uint8Array<ArrayBuffer>>
+  let at = from
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const bytes = await series.read(at, Math.min(at + memory.take(SLICE), to))
+        const bytes = await series.read(at, Math.min(at + memory.take(SLICE), to)).catch(fail)
         at += bytes.length
         if (bytes.length > 0) controller.enqueue(bytes)
         if (at < to) return

@@ -77,8 +77,11 @@ export function recordsBody(range: RecordRange, renderer: Renderer, longest: num
   let buffer: Uint8Array<ArrayBuffer> | null = null
   let at = range.from
   let length = 0
+  let isOver = false
   const end = () => {
+    isOver = true
     memory.release()
+    series.sent()
     lease?.release()
   }
   /** What a long record takes: its bytes, and about as much for what is made of them. */
@@ -97,6 +100,8 @@ export function recordsBody(range: RecordRange, renderer: Renderer, longest: num
       buffer = new Uint8Array(memory.take(READ))
       length = buffer.length
       await series.onward(at)
+      // Its client may have left meanwhile.
+      if (isOver) series.sent()
     }
     while (at < to) {
       const until = Math.min(at + length, to)
@@ -157,12 +162,14 @@ class RenderedSlices implements Slices {
 
   async next(): Promise<Uint8Array | null> {
     await yieldToEventLoop()
-    if (this.#failure !== null) throw this.#failure
+    // Whoever reads the stream asks for the next slice without releasing the one before.
+    this.#slice.release()
+    if (this.#failure !== null) this.#fail(this.#failure)
     if (!this.#open) return null
     const size = this.#slice.take(BUFFER)
     this.#full = Math.min(size, SLICE)
     this.#renderer.into(buffers.take())
-    if (!(await this.#fill())) this.#open = false
+    if (!(await this.#fill().catch((error) => this.#fail(error)))) this.#open = false
     const slice = this.#renderer.take()
     if (slice.length === 0) {
       this.release(slice)
@@ -209,6 +216,11 @@ class RenderedSlices implements Slices {
       this.#failure = error
       return null
     }
+  }
+
+  #fail(error: unknown): never {
+    this.cancel()
+    throw error
   }
 
   release(slice: Uint8Array): void {

@@ -98,6 +98,11 @@ export class Series {
       await part.onward?.(bytes.from)
   }
 
+  /** Says that no more is sent, after `onward`. */
+  sent(): void {
+    for (const part of this.parts) part.sent?.()
+  }
+
   /** Throws MissingBytes unless [from, to) can be read; compressed files are not checked. */
   async ensure(from: number, to: number): Promise<void> {
     for (const { part, ...bytes } of this.addresses.within(from, to))

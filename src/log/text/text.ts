@@ -51,6 +51,8 @@ export interface Text {
   trim?(): void
   /** Promises that reads only go forward from here, so that nothing before needs to be kept. */
   onward?(from: number): Promise<void>
+  /** Says that no more of it is sent: what was kept for that no longer counts. */
+  sent?(): void
   /** A fingerprint of bytes that were read already, near `offset` where possible; null when nothing was read. */
   known(offset: number): Fingerprint | null
   /** Throws MissingBytes unless [from, to) can be read. Absent where bytes cannot be missing. */
@@ -175,10 +177,14 @@ export class PlainText implements Text {
   /** What was read for the answer would otherwise stay in memory until a slow client has taken all of it. */
   async onward(): Promise<void> {
     const kept = this.#blocks.reduce((sum, { bytes }) => sum + bytes.length, 0)
-    this.#sending = new SliceMemory()
+    this.#sending ??= new SliceMemory()
     // On a disk, reading again is cheaper than keeping.
     if (this.#files.isNear || isCrowded(kept)) this.#blocks = []
     else this.#sending.hold(kept)
+  }
+
+  sent(): void {
+    this.#sending?.release()
   }
 
   trim(): void {

@@ -1,12 +1,86 @@
+import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/limits/clock.ts'
-import { piecesBody } from '../../../src/log/render/body.ts'
+import { heldBySlices } from '../../../src/limits/slice-memory.ts'
+import { logFiles } from '../../../src/log/files/files.ts'
+import { bytesOf, piecesBody } from '../../../src/log/render/body.ts'
+import { NdjsonWriter } from '../../../src/log/render/ndjson.ts'
+import { recordsBody } from '../../../src/log/render/rendered.ts'
 import { BLOCK, giveBack, takeBlock } from '../../../src/log/search/blocks.ts'
+import { MAX_RECORD } from '../../../src/log/search/records.ts'
+import { UTC } from '../../../src/log/time.ts'
+import { viewOf } from '../../../src/log/view/view.ts'
 import { SlicedStream } from '../../../src/store/fast.ts'
+import { memoryStore } from '../../../src/store/memory.ts'
+import { StoreError } from '../../../src/store/store.ts'
 import { manualClock } from '../../support/manual-clock.ts'
+import { contextOf, viewRequest } from '../context.ts'
 
 const SLICE = 512 * 1024
+const KIB = 1024
+
+describe('a part of a log', () => {
+  const text = Array.from({ length: 60_000 }, (_, i) => `line ${i} of a log\n`).join('')
+  const chosen = (size: number) => viewRequest({ fit: { size, lines: null } })
+
+  it.each([
+    ['a short part', 250 * KIB, 'text'],
+    ['a long part', 900 * KIB, 'text'],
+    ['records', 900 * KIB, 'ndjson'],
+  ] as const)('%s of an archive is sent although choosing it took all the time', async (_, size, form) => {
+    const clock = manualClock()
+    const files = logFiles(memoryStore({ 'a.log.gz': gzipSync(text) }))
+    const context = contextOf(files, { archiveWindow: 16 * KIB, scanMillis: 10_000 }, { clock })
+    const view = await viewOf(context, { ...chosen(size), file: 'a.log.gz' })
+    await clock.pass(20_000)
+    const { series, from, to } = view
+    const body =
+      form === 'text'
+        ? await bytesOf(series, from, to)
+        : recordsBody(view, new NdjsonWriter(view.format, UTC), MAX_RECORD, clock)
+    const got = await new Response(body).text()
+    const lines = form === 'text' ? got : got.replaceAll(/.*"line (\d+) of a log".*/g, 'line $1 of a log')
+    expect(lines.length).toBeGreaterThan(size - 100)
+    expect(text.endsWith(lines)).toBe(true)
+    expect(heldBySlices()).toBe(0)
+  })
+
+  it.each([
+    ['sent', 'text', 100 * KIB],
+    ['sent', 'text', 900 * KIB],
+    ['sent', 'ndjson', 900 * KIB],
+    ['left by its client', 'text', 900 * KIB],
+    ['left by its client', 'ndjson', 900 * KIB],
+    ['gone', 'text', 900 * KIB],
+    ['gone', 'ndjson', 900 * KIB],
+  ] as const)('holds no memory for slices once it is %s (%s, %i bytes)', async (how, form, size) => {
+    const store = memoryStore({ 'a.log': new TextEncoder().encode(text) })
+    let isGone = false
+    const read: typeof store.read = async (...asked) => {
+      if (isGone) throw new StoreError('unavailable', 'It is gone')
+      return store.read(...asked)
+    }
+    const view = await viewOf(contextOf(logFiles({ ...store, read })), chosen(size))
+    const { series, from, to } = view
+    // Read before, so that there is something to keep.
+    await series.read(from, from + 50 * KIB)
+    const body =
+      form === 'text'
+        ? await bytesOf(series, from, to)
+        : recordsBody(view, new NdjsonWriter(view.format, UTC), MAX_RECORD, systemClock)
+    isGone = how === 'gone'
+    const response = new Response(body)
+    if (how === 'sent') await response.arrayBuffer()
+    else if (how === 'gone') await expect(response.arrayBuffer()).rejects.toThrow('gone')
+    else {
+      const reader = response.body!.getReader()
+      await reader.read()
+      await reader.cancel()
+    }
+    expect(heldBySlices()).toBe(0)
+  })
+})
 
 describe('found records', () => {
   const lengths = fc.array(

@@ -18,8 +18,9 @@ export const nothingHeld: Rule = {
       )
     const { timers } = kernel
     if (timers.length > 0) world.break(this.name, `${timers.length} timers: ${timers.slice(0, 3).join('; ')}`)
-    const { memory, scans, archives, following } = world.held()
+    const { memory, slices, scans, archives, following } = world.held()
     if (memory > 0) world.break(this.name, `${memory} bytes of leased memory`)
+    if (slices > 0) world.break(this.name, `${slices} bytes of memory for slices`)
     if (scans > 0) world.break(this.name, `${scans} searches`)
     if (archives > 0) world.break(this.name, `${archives} views of archives`)
     if (following > 0) world.break(this.name, `${following} followers`)
