@@ -238,7 +238,8 @@ function* arrange(members: RotatedFile[], headOf: HeadOf): Generator<void, Arran
   if (timesIn(order).length < 2 && rotated.length > 1) return { ...byChangeAlone(order), wanted }
   const agreed = directions.find((order) => isRising(changesOf(order)) && isRising(timesIn(order)))
   const isNear = (order: RotatedFile[]) => isRising(timesIn(order), CLOCK_CHANGE_MS)
-  const isUsual = isByChange(order) && (isArchivedFirst(order) || !directions.some(isArchivedFirst))
+  const isUsual =
+    isByChange(order, directions[1]!) && (isArchivedFirst(order) || !directions.some(isArchivedFirst))
   // A record of the active file is the newest: with it, an order on which all evidence agrees is right.
   const isWitnessed = order.some((member) => isActive(member) && headOf(member.entry)?.time != null)
   if (agreed && (agreed === order || !isUsual || isWitnessed)) return { order: agreed, certain: true, wanted }
@@ -260,7 +261,7 @@ function* arrange(members: RotatedFile[], headOf: HeadOf): Generator<void, Arran
  * the names.
  */
 function againstRecords(directions: readonly RotatedFile[][], isNear: (order: RotatedFile[]) => boolean) {
-  const changed = directions.find(isByChange)
+  const changed = directions.find((order, i) => isByChange(order, directions[1 - i]!))
   if (changed) return { order: changed, certain: isNear(changed) }
   const near = directions.find((order) => isRising(changesOf(order)) && isNear(order))
   return near ? { order: near, certain: false } : null
@@ -365,12 +366,17 @@ function changesOf(order: readonly RotatedFile[]): number[] {
 
 /**
  * Whether each file with text was changed after the one before it. An archive may have been made late, with a new time: if
- * all archives come first, they are compared only with each other.
+ * all archives come first, they are compared only with each other. Of files that were changed in one tick of the clock,
+ * names decide, unless the other direction fits as well.
  */
-function isByChange(order: readonly RotatedFile[]): boolean {
-  const full = order.filter(hasText)
-  const kinds = [full.filter(({ compressed }) => compressed), full.filter(({ compressed }) => !compressed)]
-  return (isArchivedFirst(order) ? kinds : [full]).every((files) => isRising(changesOf(files), -1))
+function isByChange(order: readonly RotatedFile[], other: readonly RotatedFile[]): boolean {
+  const isChanged = (order: readonly RotatedFile[], tolerance: number) => {
+    const full = order.filter(hasText)
+    const kinds = [full.filter(({ compressed }) => compressed), full.filter(({ compressed }) => !compressed)]
+    const groups = isArchivedFirst(order) ? kinds : [full]
+    return groups.every((files) => isRising(changesOf(files), tolerance))
+  }
+  return isChanged(order, -1) || (isChanged(order, 0) && !isChanged(other, 0))
 }
 
 /** Whether no archive comes after a file that is not compressed: the older ones are compressed first. */

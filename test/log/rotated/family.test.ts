@@ -207,6 +207,18 @@ describe('familyOf', () => {
       ])
     })
 
+    it('is the newest though another one was changed in the same tick of the clock', async () => {
+      // The clock was set back by two hours after the first rotation, and forward after the second.
+      const files = (tick: number): [string, number, number][] => [
+        ['a.log', tick, 3 * HOUR],
+        ['a.log.1', 2000, 0],
+        ['a.log.2', 1000, 2 * HOUR],
+      ]
+      const order = ['a.log.2', 'a.log.1', 'a.log', 'guessed']
+      expect(await arranged(...files(3000))).toEqual(order)
+      expect(await arranged(...files(2000))).toEqual(order)
+    })
+
     it('is the newest of several, one of which begins with a stray line', async () => {
       const files = (stray: number): [string, number, number][] => [
         ['a.log', 5000, 4 * DAY],
