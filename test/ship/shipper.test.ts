@@ -60,6 +60,23 @@ function shutBucket() {
   return { bucket: { ...real, names }, disk: { ...disk, list }, open, looks }
 }
 
+/** A disk that changes when broker.log is first read: the sizes were taken, and its head is about to be read. */
+function changedAtRead(change: () => void) {
+  const disk = nodeDisk(local.logs, (line) => local.reports.push(line))
+  let isDone = false
+  const open: typeof disk.open = async (name) => {
+    const file = await disk.open(name)
+    if (name !== 'broker.log' || !file) return file
+    const read: typeof file.read = (...asked) => {
+      if (!isDone) change()
+      isDone = true
+      return file.read(...asked)
+    }
+    return Object.assign(Object.create(file), { read })
+  }
+  return { ...disk, open }
+}
+
 describe('a shipper', () => {
   it('ships a file, and goes on where it was', async () => {
     writeFileSync(at('broker.log'), lines(100))
@@ -198,26 +215,28 @@ describe('a shipper', () => {
     const after = lines(30)
     writeFileSync(at('broker.log'), before)
     writeFileSync(at('broker.log.1'), '')
-    const disk = nodeDisk(local.logs, (line) => local.reports.push(line))
-    let isDone = false
-    const open: typeof disk.open = async (name) => {
-      const file = await disk.open(name)
-      if (name !== 'broker.log' || !file) return file
-      const read: typeof file.read = (...asked) => {
-        // The sizes were taken; the head is about to be read.
-        if (!isDone) {
-          copyFileSync(at('broker.log'), at('broker.log.1'))
-          truncateSync(at('broker.log'))
-          appendFileSync(at('broker.log'), after)
-        }
-        isDone = true
-        return file.read(...asked)
-      }
-      return Object.assign(Object.create(file), { read })
-    }
-    expect(await once({ disk: { ...disk, open } })).toBe('done')
-    expect(isDone).toBe(true)
+    const disk = changedAtRead(() => {
+      copyFileSync(at('broker.log'), at('broker.log.1'))
+      truncateSync(at('broker.log'))
+      appendFileSync(at('broker.log'), after)
+    })
+    expect(await once({ disk })).toBe('done')
     expect(shipped()).toBe(before + after)
+  })
+
+  it('goes on after a file that it holds was truncated, and then replaced by another', async () => {
+    const before = lines(50)
+    const after = lines(30)
+    writeFileSync(at('broker.log'), before)
+    const disk = changedAtRead(() => {
+      copyFileSync(at('broker.log'), at('broker.log.1'))
+      truncateSync(at('broker.log'))
+      writeFileSync(at('new'), after)
+      renameSync(at('new'), at('broker.log'))
+    })
+    expect(await once({ disk })).toBe('done')
+    expect(shipped()).toBe(before + after)
+    expect(local.reports.join()).not.toContain('Gave up')
   })
 
   it('keeps the place of the newest file when it is compressed and nothing has followed it', async () => {

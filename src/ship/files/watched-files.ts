@@ -13,6 +13,8 @@ export interface WatchedFile extends Listed {
   growth: readonly Growth[]
 }
 
+type Stat = Awaited<ReturnType<DiskFile['stat']>>
+
 interface Growth {
   size: number
   at: number
@@ -107,6 +109,7 @@ export class WatchedFiles {
       const ordered = await this.#order(current)
       const wanted = ordered.filter((file) => !this.#isProven(file))
       const { opened, refused, isMoving } = await this.#open(wanted)
+      const gone = await this.#statGone(wanted)
       const after = await again()
       // A turn may have proven a file meanwhile: then the check restarts without it.
       const isThere = ({ id, name }: Listed) =>
@@ -114,7 +117,7 @@ export class WatchedFiles {
         this.files.some((file) => file.id === id) ||
         refused.some((file) => file.name === name)
       if (!isMoving && wanted.every(isThere) && namesOf(current) === namesOf(after)) {
-        this.#merge(wanted, opened, now)
+        this.#merge(wanted, opened, gone, now)
         this.#ordered = ordered
         this.refused = refused
         this.listNow = again
@@ -190,7 +193,24 @@ export class WatchedFiles {
     return { opened, refused, isMoving: false }
   }
 
-  #merge(wanted: readonly Listed[], opened: ReadonlyMap<string, DiskFile>, now: number): void {
+  /** What open files that are not in the directory are now: one may be truncated, and then replaced by another. */
+  async #statGone(wanted: readonly Listed[]): Promise<Map<string, Stat>> {
+    const there = new Set(wanted.map(({ id }) => id))
+    const stats = new Map<string, Stat>()
+    for (const { id, file } of this.files) {
+      // A turn may close it meanwhile.
+      const stat = there.has(id) ? null : await file.stat().catch(() => null)
+      if (stat) stats.set(id, stat)
+    }
+    return stats
+  }
+
+  #merge(
+    wanted: readonly Listed[],
+    opened: ReadonlyMap<string, DiskFile>,
+    stats: ReadonlyMap<string, Stat>,
+    now: number,
+  ): void {
     const present = wanted.flatMap((listed): WatchedFile[] => {
       const known = this.files.find(({ id }) => id === listed.id)
       const file = known?.file ?? opened.get(listed.id)
@@ -207,7 +227,9 @@ export class WatchedFiles {
         part.some(({ id }) => id === other.id)
       const next = merged.findIndex(isIn(this.files.slice(place + 1)))
       const at = next >= 0 ? next : merged.findLastIndex(isIn(this.files.slice(0, place))) + 1
-      merged.splice(at, 0, { ...file, gone: file.gone ?? now })
+      const { size, modified } = stats.get(file.id) ?? file
+      const growth = grown(file.growth, size, now)
+      merged.splice(at, 0, { ...file, size, modified, growth, gone: file.gone ?? now })
     }
     this.files = merged
   }
