@@ -329,12 +329,14 @@ export class LogShipper {
     for (const life of this.#lives.values()) if (open.has(life.number)) open.set(life.number, life.state)
   }
 
-  /** Whether a file is a copy of another one's beginning, and still growing. */
+  /** Whether a file is a copy of another one's beginning, or may be, and still growing. */
   async #isBeingCopied(file: WatchedFile, everything: boolean): Promise<boolean> {
     const { files } = this.#context
     if (file.text.compressed || file.gone !== null || files.isActive(file.id)) return false
     if (!this.#isInTheMaking(file, everything)) return false
     for await (const other of files.largerThan(file)) {
+      // It may be a copy of a file that cannot be opened.
+      if (!other) return true
       const isTruncated = (await other.size()) < file.size
       if (isTruncated) this.#seen = null
       if (isTruncated || (await this.#examiner.isBeginning(file.text, file.size, other))) return true

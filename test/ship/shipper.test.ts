@@ -334,6 +334,29 @@ describe('a shipper', () => {
     await done
   })
 
+  it('waits for a copy in the making while its log cannot be opened', async () => {
+    const [a, b] = [lines(10), lines(10)]
+    writeFileSync(at('broker.log'), a + b)
+    writeFileSync(at('broker.log.1'), a)
+    const real = nodeDisk(local.logs, (line) => local.reports.push(line))
+    let refusals = 0
+    let denied = true
+    const open: typeof real.open = async (name) => {
+      if (!denied || name !== 'broker.log') return real.open(name)
+      refusals++
+      throw new UnreadableLog('Cannot read "broker.log": EACCES')
+    }
+    const done = once({ disk: { ...real, open } })
+    await Promise.race([done, until(() => refusals > 20)])
+    appendFileSync(at('broker.log.1'), b)
+    writeFileSync(at('broker.log.1.gz'), gzipSync(a + b))
+    unlinkSync(at('broker.log.1'))
+    truncateSync(at('broker.log'))
+    denied = false
+    expect(await done).toBe('done')
+    expect(shipped()).toBe(a + b)
+  })
+
   it('follows a file while it runs: growth, rename, copy and truncate, removal', async () => {
     const written: string[] = []
     const write = (text: string) => {

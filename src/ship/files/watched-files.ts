@@ -87,13 +87,17 @@ export class WatchedFiles {
     return [...this.#proven.values()].some((proof) => proof.life === life)
   }
 
-  /** The other files of the log that are at least as large, as plain text; those that are not open are opened. */
-  async *largerThan({ id, size }: WatchedFile): AsyncGenerator<FileText> {
+  /**
+   * The other files of the log that are at least as large, as plain text; those that are not open are opened. Null stands
+   * for one that cannot be opened.
+   */
+  async *largerThan({ id, size }: WatchedFile): AsyncGenerator<FileText | null> {
     for (const other of this.#ordered) {
       if (other.id === id || other.size < size || COMPRESSED_NAME.test(other.name)) continue
       const held = this.files.find((file) => file.id === other.id)
-      const file = held?.file ?? (await this.#disk.open(other.name).catch(() => null))
-      if (!file) continue
+      const file = held?.file ?? (await this.#disk.open(other.name).catch(() => 'refused' as const))
+      if (file === 'refused') yield null
+      if (!file || file === 'refused') continue
       try {
         if (file.id === other.id) yield openText(file, other.name)
       } finally {
