@@ -27,9 +27,13 @@ export interface DiskStoreOptions {
   nested?: boolean
 }
 
+/** How often `store/fs` reads a directory whose files keep moving: for the files of a log, and for all files. */
+const MAX_LOOKS = 20
+const LOOKS_AT_ALL = 5
+
 /**
- * The disk as the app sees it: `store/fs` without its caches. A list reads the names and then looks at each file, so
- * that a rename between the two shows; a stream is read slice by slice; a read into a caller's buffer fills it when it
+ * The disk as the app sees it: `store/fs` without its caches. A list reads the names and then looks at each file, and
+ * again if names changed in between; a stream is read slice by slice; a read into a caller's buffer fills it when it
  * completes, and not before.
  */
 export function diskStore(kernel: Kernel, disk: Disk, random: Random, options: DiskStoreOptions): Store {
@@ -60,6 +64,19 @@ export function diskStore(kernel: Kernel, disk: Disk, random: Random, options: D
     return null
   }
 
+  /** As `store/fs` does it: a pass counts if no name changed meanwhile, or if two passes saw the same files. */
+  async function listAtOneMoment(prefix: string, wanted: ListOptions): Promise<Entry[]> {
+    const most = prefix !== '' ? MAX_LOOKS : options.nested ? 1 : LOOKS_AT_ALL
+    let before: string | null = null
+    for (let looks = 1; ; looks++) {
+      const { revision } = disk
+      const entries = await listAll(prefix, wanted)
+      const now = entries.map(({ key, id }) => `${id} ${key}`).join('/')
+      if (looks >= most || revision === disk.revision || before === now) return entries
+      before = now
+    }
+  }
+
   async function listAll(prefix: string, { after, limit, shallow, folders }: ListOptions): Promise<Entry[]> {
     const names = await call(`list ${prefix}`, () => disk.names().filter(isKey))
     return call(`look ${prefix}`, () => {
@@ -82,7 +99,9 @@ export function diskStore(kernel: Kernel, disk: Disk, random: Random, options: D
   const store: Store = {
     async *list(prefix = '', wanted = {}) {
       wanted.signal?.throwIfAborted()
-      for (const entry of await listAll(prefix, wanted)) {
+      // A store without the fast calls is one that somebody wrote: its lists must show one moment.
+      const list = options.isFast ? listAll : listAtOneMoment
+      for (const entry of await list(prefix, wanted)) {
         wanted.signal?.throwIfAborted()
         yield entry
       }
@@ -179,7 +198,7 @@ export function diskStore(kernel: Kernel, disk: Disk, random: Random, options: D
     }
   if (!options.isFast) return store
   return withFastReads(store, {
-    listAll: (prefix, most) => listAll(prefix, { limit: most, shallow: !options.nested }),
+    listAll: (prefix, most) => listAtOneMoment(prefix, { limit: most, shallow: !options.nested }),
     revision: () => (options.nested || !disk.exists || !disk.isReadable ? null : String(disk.revision)),
     async readInto(key, range, buffer, conditions) {
       const handle = await call(`open ${key}`, () => open(key))
