@@ -46,7 +46,8 @@ function checkLog(world: World, log: Log, isKept: (record: Written) => boolean):
   const lives = livesIn(world.bucket, HOME, log.name)
   const seen = new Map<number, number>()
   for (const life of lives) {
-    const fault = faultOf(log, life, seen)
+    const isShort = lives.some((longer) => isShortCopy(log, life, longer))
+    const fault = isShort && !life.fault && !life.hasHole ? null : faultOf(log, life, seen)
     if (fault) world.break(fault.rule, `life ${life.number} of ${log.name} ${fault.what}`)
   }
   const missing = log.records.find(
@@ -82,6 +83,19 @@ function faultOf(
   const next = before === null ? undefined : log.lines[before + 1]
   const isGone = next === undefined || next.record.gone !== null || next.record.lost
   return rest === '' || isGone ? null : { rule: 'shipped equals written', what: `ends with ${rest}` }
+}
+
+/**
+ * Whether a life is the copy of a longer one which was shipped before `copytruncate` lost its last lines: a file that is
+ * whole lines, a proper beginning of that life, and all that follows there was lost. docs/shipping.md says so.
+ */
+function isShortCopy(log: Log, { text }: ShippedLife, longer: ShippedLife): boolean {
+  if (log.settings.rotation !== 'copytruncate' || !text.endsWith('\n')) return false
+  if (longer.text.length <= text.length || !longer.text.startsWith(text)) return false
+  const last = log.lineOf(text.slice(0, -1).split('\n').at(-1)!)
+  const rest = longer.text.slice(text.length).replace(/\n$/, '').split('\n')
+  const lost = last ? log.lines.slice(last.place + 1, last.place + 1 + rest.length) : []
+  return lost.length > 0 && lost.every(({ record }) => record.lost)
 }
 
 /** Whether a record is on the disk, or was there for long enough while the last shipper ran. */
