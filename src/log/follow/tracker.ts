@@ -311,7 +311,7 @@ export class Tracker {
     const { mark, since, last } = this.#listed
     if (revision !== null && revision === mark && last - since >= COARSE_MS) return false
     if (awaited === null && newestFilesOf(this.#files).has(this.#name, this.#file)) return false
-    if (revision === null && awaited === null && !isRotatedName(this.#file)) return false
+    if (revision === null && awaited === null && !isRotatedName(this.#name)) return false
     return this.#clock.elapsed() >= this.#lookAt
   }
 
