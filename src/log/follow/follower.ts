@@ -4,7 +4,9 @@ import { SliceMemory } from '../../limits/slice-memory.ts'
 import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
 import { LogError } from '../error.ts'
 import { openLog } from '../open.ts'
+import { placeIn } from '../rotated/family.ts'
 import { isRotatedName } from '../rotated/names.ts'
+import { listFamily } from '../rotated/relatives.ts'
 import { noMemory } from '../search/sink.ts'
 import { type Cursor, isStartPlace, NO_PRINT } from '../text/cursor.ts'
 import { isGone } from '../text/open.ts'
@@ -151,7 +153,7 @@ export class Follower {
   /** Selects the tail, which ends where the channel continues. */
   async #selectTail(signal: AbortSignal | undefined): Promise<void> {
     const { context, view: asked, frame } = this.#request
-    if (await this.#isEmpty()) return
+    if (await this.#isYetToCome(signal)) return
     const cursor = { place: this.#given, direction: 'before' as const }
     const records = frame.events || frame.json
     const view = await viewOf(context, { ...asked, cursor, records, each: true }, signal)
@@ -170,15 +172,14 @@ export class Follower {
     }
   }
 
-  /** Whether the file that was asked for, without those before it, is empty, so that the channel continues in another one. */
-  async #isEmpty(): Promise<boolean> {
+  /** Whether the file that was asked for, without those before it, is empty or comes after the place: then it has no tail. */
+  async #isYetToCome(signal: AbortSignal | undefined): Promise<boolean> {
     const { context, view } = this.#request
-    if (view.rotated || this.#given.name === view.file || (await context.files.joined?.(view.file)))
-      return false
-    return context.files.stat(view.file).then(
-      ({ size }) => size === 0,
-      () => false,
-    )
+    const { name } = this.#given
+    if (view.rotated || name === view.file || (await context.files.joined?.(view.file))) return false
+    const family = await listFamily({ ...context, budget: budgetOf(context, signal) }, view.file)
+    const own = placeIn(family, view.file)
+    return placeIn(family, name) < own || family.members[own]?.size === 0
   }
 
   /** Renders the records of a tail: as events they take several times their size, and a long one several turns. */

@@ -11,16 +11,15 @@ import { findAmong } from '../rotated/open.ts'
 import { listFamily, newestFilesOf } from '../rotated/relatives.ts'
 import type { ArchiveLimits } from '../text/archive.ts'
 import { collect, equal } from '../text/bytes.ts'
-import { type Cursor, fingerprint, PRINT, PRINT_READ } from '../text/cursor.ts'
+import { type Cursor, fingerprint, isTelling, PRINT_READ } from '../text/cursor.ts'
 import { kindOf } from '../text/kind.ts'
 import { type Opener, openText } from '../text/open.ts'
 import type { Text } from '../text/text.ts'
 import { bytesIn, type Change, type Followed, moveChange } from './change.ts'
-import { endBefore } from './end-before.ts'
 import { beginningOf, pastHole } from './holes.ts'
 import { unlessMoving } from './moving.ts'
+import { endBefore, isUnfinished } from './neighbours.ts'
 
-const LF = 10
 /** Bytes per read, and per poll. */
 const READ_BYTES = 1024 * 1024
 const MAX_POLLED = 4 * READ_BYTES
@@ -94,12 +93,13 @@ export class Tracker {
       if (archived && (await tracker.#toEndBefore(null))) return tracker
       throw new LogError('unsupported', 'A compressed file does not grow; view it without follow.')
     }
-    const got = await files.read(tracker.#name, { suffix: PRINT_READ })
-    if (got.entry.size === 0 && !alone && (await tracker.#toEndBefore(name))) return tracker
+    const got = await files.read(name, { suffix: PRINT_READ })
+    const seen = await collect(got)
+    if (!alone && !isTelling(seen) && (await tracker.#toEndBefore(name))) return tracker
     tracker.#id = got.entry.id ?? null
     tracker.#offset = got.entry.size
     tracker.#modified = got.entry.modified
-    tracker.#seen = await collect(got)
+    tracker.#seen = seen
     tracker.#etag = got.entry.etag
     return tracker
   }
@@ -114,7 +114,7 @@ export class Tracker {
     if (!soundsCompressed(newest) || soundsCompressed(this.#file)) this.#name = newest
   }
 
-  /** Moves to the end of the file before an empty one, or of the log, which is the same place. False if there is none. */
+  /** Moves to the end of the file before one that has no text yet, or too little. False if there is none. */
   async #toEndBefore(name: string | null, listed?: Family): Promise<boolean> {
     const family = listed ?? (await listFamily(this.#opener, this.#file))
     const found = await endBefore(this.#opener, family, name)
@@ -377,7 +377,7 @@ export class Tracker {
   async #start(entry: Entry, family: Family): Promise<Uint8Array> {
     const text = await openText(this.#opener, entry)
     const bytes = await beginningOf(text, READ_BYTES)
-    if (bytes.length > 0 && bytes.length < PRINT && !bytes.includes(LF))
+    if (isUnfinished(bytes, entry, family))
       throw new StoreError('changed', `"${entry.key}" has only the beginning of a line`)
     this.#enter(entry, text, family)
     return this.#move(bytes)

@@ -35,6 +35,11 @@ export function isStartPlace({ id, offset, print }: Cursor): boolean {
   return id === null && offset === 0 && print.length === 0
 }
 
+/** Whether the first bytes of a file distinguish it from others: a line, or enough of one. */
+export function isTelling(bytes: Uint8Array): boolean {
+  return bytes.length >= PRINT || bytes.includes(LF)
+}
+
 /** How much of a file is read to make one, if nothing is known about it yet. */
 export const PRINT_READ = 1024
 /** How many lines back a fingerprint searches for one that begins a record. */

@@ -663,6 +663,30 @@ describe('follow on a disk', () => {
     expect(client.records).toBe(lines(1, 7))
   })
 
+  it('does not confuse files that begin alike, if it began in the first line of a new one', async () => {
+    writeFileSync(path('a.log.1'), lines(0, 3))
+    writeFileSync(path('a.log'), line(3).slice(0, 20))
+    const [text, events] = [await open(app, 'file=a.log'), await open(app, 'file=a.log', SSE)]
+    renameSync(path('a.log.1'), path('a.log.3'))
+    writeFileSync(path('a.log.2.gz'), gzipSync(lines(3, 5)))
+    writeFileSync(path('a.log.1.gz'), gzipSync(lines(5, 7)))
+    writeFileSync(path('next'), lines(7, 9))
+    renameSync(path('next'), path('a.log'))
+    await events.until(({ records }) => records.endsWith(line(8)))
+    expect(events.records).toBe(lines(3, 9))
+    await text.until((client) => client.text === lines(3, 9))
+  })
+
+  it('sends a file that has only the beginning of a line once another one follows', async () => {
+    writeFileSync(path('a.log.1'), lines(0, 3))
+    writeFileSync(path('a.log'), 'short')
+    const client = await open(app, 'file=a.log')
+    renameSync(path('a.log.1'), path('a.log.2'))
+    renameSync(path('a.log'), path('a.log.1'))
+    writeFileSync(path('a.log'), line(4))
+    await client.until(({ text }) => text === `short${line(4)}`)
+  })
+
   it('does not lose a line that is split by a rotation', async () => {
     const client = await open(appOf(fsStore(folder)), 'file=a.log&lines=0', SSE)
     appendFileSync(path('a.log'), line(3).slice(0, 30))

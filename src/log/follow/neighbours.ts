@@ -1,7 +1,8 @@
 import { soundsCompressed } from '../../codec/kind.ts'
-import { StoreError } from '../../store/store.ts'
+import { type Entry, StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import { type Family, placeIn } from '../rotated/family.ts'
+import { isTelling } from '../text/cursor.ts'
 import { type Opener, openText } from '../text/open.ts'
 import { type TextEnd, textEnd } from '../text/text.ts'
 
@@ -26,4 +27,9 @@ export async function endBefore(
     if (error instanceof LogError || (error instanceof StoreError && error.code === 'denied')) return null
     throw error
   }
+}
+
+/** Whether a file has only the beginning of its first line, and may grow: one that another file follows has ended. */
+export function isUnfinished(bytes: Uint8Array, entry: Entry, { members }: Family): boolean {
+  return bytes.length > 0 && !isTelling(bytes) && entry === members.findLast(({ size }) => size > 0)
 }
