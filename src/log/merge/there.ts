@@ -55,6 +55,7 @@ export class ThereLane implements MergeLane {
   #start = Number.NaN
   #bytes = 0
   #lease: Lease | null = null
+  #isReleased = false
 
   constructor(source: Source, options: ThereOptions) {
     this.source = source
@@ -133,6 +134,7 @@ export class ThereLane implements MergeLane {
       const page = await this.#ask(wanted, context, signal)
       if (page) return this.#take(page)
       this.#here = this.#options.here(this.#place)
+      if (this.#isReleased) this.#here.release()
     }
     await this.#here.read(wanted, context, signal)
     for (const note of this.#here.notes) this.notes.add(note)
@@ -221,6 +223,7 @@ export class ThereLane implements MergeLane {
   }
 
   release(): void {
+    this.#isReleased = true
     this.#lease?.release()
     this.#here?.release()
   }

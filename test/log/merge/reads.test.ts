@@ -1,5 +1,11 @@
 import { expect, it } from 'vitest'
+import { MemoryBudget } from '../../../src/limits/memory-budget.ts'
+import { logFiles } from '../../../src/log/files/files.ts'
+import { Lane } from '../../../src/log/merge/lane.ts'
+import { pickSources } from '../../../src/log/merge/source.ts'
+import { EVERY_RECORD } from '../../../src/log/selection.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
+import { contextOf } from '../context.ts'
 import { ask, START } from './logs.ts'
 
 const KIB = 1024
@@ -77,4 +83,16 @@ it.each([1, 7, 40])('pages of %i matches hold each of them once', async (lines) 
     before = page.prev
   }
   expect(found).toEqual(whole.texts)
+})
+
+it('holds nothing of a log that is still being read when its client has left', async () => {
+  const memory = new MemoryBudget(1024 * KIB)
+  const context = contextOf(logFiles(memoryStore({ 'a.log': line(1) })), {}, { memory })
+  const { sources } = await pickSources({ node: null, context }, ['a.log'])
+  const lane = new Lane(sources[0]!, EVERY_RECORD, { forward: false, place: null })
+  const reading = lane.read({ size: KIB, lines: null, stretch: KIB, count: 1 })
+  lane.release()
+  await reading
+  expect(lane.found).toBe(1)
+  expect(memory.used).toBe(0)
 })

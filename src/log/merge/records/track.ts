@@ -13,6 +13,7 @@ interface TrackPage extends LogPage {
 export class Track {
   readonly #forward: boolean
   readonly #pages: TrackPage[] = []
+  #isReleased = false
   far = 0
 
   constructor(forward: boolean) {
@@ -37,7 +38,9 @@ export class Track {
     return (this.#forward ? this.last?.view.next : this.last?.view.prev) ?? null
   }
 
+  /** Adds a page. One that comes after the release was still being read when another log failed, or the client left. */
   add(page: LogPage): void {
+    if (this.#isReleased) page.view.memory?.release()
     const near = this.far
     this.far += page.view.to - page.view.from
     this.#pages.push({ ...page, near, far: this.far })
@@ -70,6 +73,7 @@ export class Track {
   }
 
   release(): void {
+    this.#isReleased = true
     for (const { view } of this.#pages) view.memory?.release()
   }
 }
