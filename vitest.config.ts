@@ -40,6 +40,10 @@ const LONG = [
   'test/terminal/completion.parts.test.ts',
   'test/terminal/docs.test.ts',
   'test/terminal/merged.test.ts',
+  'test/codec/gzip.test.ts',
+  'test/log/regex/regex.test.ts',
+  'test/log/seek/steps.test.ts',
+  'test/terminal/grep.test.ts',
 ]
 
 /** The tests of a name: `npx vitest run --project NAME`. */
