@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
-import { isCrowded, SliceMemory } from '../../src/limits/slice-memory.ts'
+import { heldBySlices, isCrowded, SliceMemory } from '../../src/limits/slice-memory.ts'
 import { slicesOf } from '../../src/store/fast.ts'
 import { fsStore } from '../../src/store/fs.ts'
+import { memoryStore } from '../../src/store/memory.ts'
 
 const KIB = 1024
 const SLICE = 512 * KIB
@@ -100,4 +101,18 @@ describe('answers that are not read', () => {
     expect(isCrowded(7 * 1024 * KIB)).toBe(false)
     rmSync(directory, { recursive: true })
   })
+
+  it.each([1, 4])(
+    'a follower of a log far away holds nothing once it has left, after %i slices',
+    async (count) => {
+      const app = createApp({ logs: memoryStore({ 'a.log': text }), config: '' })
+      const left = new AbortController()
+      const url = '/api/v1/log/view?file=a.log&follow=true&size=900000'
+      const slices = slicesOf((await app.request(url, { signal: left.signal })).body!)
+      for (let i = 0; i < count; i++) slices.release((await slices.next())!)
+      left.abort()
+      slices.cancel()
+      expect(heldBySlices()).toBe(0)
+    },
+  )
 })
