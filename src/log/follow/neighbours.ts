@@ -2,6 +2,8 @@ import { soundsCompressed } from '../../codec/kind.ts'
 import { type Entry, StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import { type Family, placeIn } from '../rotated/family.ts'
+import { listFamily } from '../rotated/relatives.ts'
+import { equal } from '../text/bytes.ts'
 import { isTelling } from '../text/cursor.ts'
 import { type Opener, openText } from '../text/open.ts'
 import { type TextEnd, textEnd } from '../text/text.ts'
@@ -21,15 +23,50 @@ export async function endBefore(
   const at = name === null ? family.members.length : placeIn(family, name)
   const entry = family.members.slice(0, Math.max(0, at)).findLast(({ size }) => size > 0)
   if (!entry || (soundsCompressed(entry.key) && entry.size > MOST_UNPACKED)) return null
-  try {
-    return await textEnd(await openText(opener, entry))
-  } catch (error) {
-    if (error instanceof LogError || (error instanceof StoreError && error.code === 'denied')) return null
-    throw error
-  }
+  return ifReadable(async () => textEnd(await openText(opener, entry)))
 }
 
 /** Whether a file has only the beginning of its first line, and may grow: one that another file follows has ended. */
 export function isUnfinished(bytes: Uint8Array, entry: Entry, { members }: Family): boolean {
   return bytes.length > 0 && !isTelling(bytes) && entry === members.findLast(({ size }) => size > 0)
+}
+
+/**
+ * Files that may be copies of what was written to an empty one after a time, oldest first. An archive that was made late
+ * has a new time, too, but files after it have not changed since.
+ */
+export function copiesAfter(time: number, { members }: Family, own: number): Entry[] {
+  const others = members.filter((_, at) => at !== own)
+  return others.slice(others.findLastIndex(({ modified }) => modified <= time) + 1)
+}
+
+/**
+ * Whether a file that was empty at a time was written, copied and truncated since then, before it got the bytes that it has
+ * now. Objects in a bucket are not truncated.
+ */
+export async function mayHaveCopy(
+  opener: Opener,
+  file: string,
+  { entry, bytes, since }: { entry: Entry; bytes: Uint8Array; since: number },
+): Promise<boolean> {
+  if (entry.id === undefined || entry.appendOnly) return false
+  const family = await listFamily(opener, file)
+  const at = placeIn(family, entry.key)
+  if (at < 0) return false
+  const copy = copiesAfter(since, family, at).find(({ size }) => size > 0)
+  // An archive may be older than its time says.
+  if (!copy || soundsCompressed(copy.key) || family.members.indexOf(copy) > at) return false
+  const head = await ifReadable(async () => (await openText(opener, copy)).head(bytes.length))
+  // A copy of these bytes shows that nothing came before them.
+  return head !== null && !equal(head, bytes.subarray(0, head.length))
+}
+
+/** What is read of another file; null if it cannot be read. */
+async function ifReadable<T>(read: () => Promise<T>): Promise<T | null> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof LogError || (error instanceof StoreError && error.code === 'denied')) return null
+    throw error
+  }
 }

@@ -18,7 +18,7 @@ import type { Text } from '../text/text.ts'
 import { bytesIn, type Change, type Followed, moveChange } from './change.ts'
 import { beginningOf, pastHole } from './holes.ts'
 import { unlessMoving } from './moving.ts'
-import { endBefore, isUnfinished } from './neighbours.ts'
+import { copiesAfter, endBefore, isUnfinished, mayHaveCopy } from './neighbours.ts'
 
 /** Bytes per read, and per poll. */
 const READ_BYTES = 1024 * 1024
@@ -162,8 +162,7 @@ export class Tracker {
         continue
       }
       if (read === 'lost' || read === 'emptied') {
-        const isFound = await (read === 'lost' ? this.#relocate(changes) : this.#toCopy(changes))
-        if (!isFound) return false
+        if (!(await (read === 'lost' ? this.#relocate(changes) : this.#toCopy(changes)))) return false
         continue
       }
       if (!(await this.#mayMove()) || !(await this.#toNext(changes))) return false
@@ -177,7 +176,7 @@ export class Tracker {
 
   /**
    * What comes next in the file: bytes, `end`, `lost` when the file under the name is another one, `emptied` when it was
-   * empty and is empty again, or `skipped` when bytes are missing.
+   * empty and has been emptied since, or `skipped` when bytes are missing.
    */
   async #readOn(changes: Change[]): Promise<Uint8Array | 'end' | 'lost' | 'emptied' | 'skipped'> {
     const back = this.#seen.length
@@ -194,7 +193,10 @@ export class Tracker {
       const bytes = await collect(got)
       const { id = null, size, etag, modified } = got.entry
       if (id !== this.#id || size < this.#offset || !equal(bytes.subarray(0, back), this.#seen)) return 'lost'
-      if (size === 0 && modified > this.#modified) return 'emptied'
+      if (this.#offset === 0 && modified > this.#modified) {
+        const written = { entry: got.entry, bytes, since: this.#modified }
+        if (size === 0 || (await mayHaveCopy(this.#opener, this.#file, written))) return 'emptied'
+      }
       this.#modified = modified
       this.#etag = size === this.#offset - back + bytes.length ? etag : undefined
       if (bytes.length === back) return 'end'
@@ -266,16 +268,14 @@ export class Tracker {
    */
   async #toCopy(changes: Change[]): Promise<boolean> {
     const family = await listFamily(this.#opener, this.#file)
-    const own = family.members[placeIn(family, this.#name)]
-    if (!own) return false
-    // An archive that was made late has a new time, too, but files after it have not changed since.
-    const others = family.members.filter((one) => one !== own)
-    const copies = others.slice(others.findLastIndex(({ modified }) => modified <= this.#modified) + 1)
+    const own = placeIn(family, this.#name)
+    if (own < 0) return false
+    const copies = copiesAfter(this.#modified, family, own)
     const copy = copies.find(({ size }) => size > 0)
     if (copy) return this.#moveTo(copy, family, { isWhole: family.certain, isRenamed: false }, changes)
     // The copy of an empty file shows that nothing was lost.
     if (copies.length === 0) changes.push({ kind: 'truncated', file: this.#file })
-    this.#modified = own.modified
+    this.#modified = family.members[own]!.modified
     return true
   }
 

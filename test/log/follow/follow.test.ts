@@ -640,6 +640,33 @@ describe('follow on a disk', () => {
     expect(client.events.filter((event) => event.name).map((event) => event.name)).toEqual(['rotated'])
   })
 
+  it('reads what was written to an empty file in its copy, though that has other lines when it looks', async () => {
+    writeFileSync(path('new.log'), '')
+    utimesSync(path('new.log'), 1, 1)
+    const client = await open(appOf(fsStore(folder)), 'file=new.log', SSE)
+    appendFileSync(path('new.log'), lines(0, 2))
+    copyFileSync(path('new.log'), path('new.log.1'))
+    writeFileSync(path('new.log'), lines(2, 4))
+    await client.until(({ records }) => records.endsWith(line(3)))
+    expect(client.records).toBe(lines(0, 4))
+    expect(client.events.filter((event) => event.name).map((event) => event.name)).toEqual(['rotated'])
+  })
+
+  it('does not take a copy of what it has read, or an archive made late, for what it missed', async () => {
+    writeFileSync(path('new.log'), '')
+    utimesSync(path('new.log'), 1, 1)
+    const client = await open(appOf(fsStore(folder)), 'file=new.log', SSE)
+    writeFileSync(path('new.log-20261114'), '')
+    utimesSync(path('new.log-20261114'), 1, 1)
+    writeFileSync(path('new.log-20261113.gz'), gzipSync(lines(0, 2)))
+    writeFileSync(path('new.log'), lines(2, 4))
+    await client.until(({ records }) => records === lines(2, 4))
+    copyFileSync(path('new.log'), path('new.log-20261115'))
+    writeFileSync(path('new.log'), line(4))
+    await client.until(({ records }) => records === lines(2, 5))
+    expect(client.events.filter(({ name }) => name === 'gap')).toEqual([])
+  })
+
   it('does not take an archive that was made late for the copy of a file that was emptied', async () => {
     writeFileSync(path('new.log'), '')
     utimesSync(path('new.log'), 1, 1)
