@@ -32,6 +32,24 @@ export function isUnfinished(bytes: Uint8Array, entry: Entry, { members }: Famil
 }
 
 /**
+ * Whether a file has another one before it than in a list: what was read of it since may be what was written after it was
+ * copied and truncated. Objects in a bucket are not truncated.
+ */
+export async function wasRotated(
+  opener: Opener,
+  file: string,
+  { members }: Family,
+  entry: Entry,
+): Promise<boolean> {
+  if (entry.id === undefined || entry.appendOnly) return false
+  const now = await listFamily(opener, file)
+  const before = now.members[placeIn(now, entry.key) - 1]
+  // A file that was compressed meanwhile is no other one.
+  if (!before || soundsCompressed(before.key)) return false
+  return before.id !== members[members.indexOf(entry) - 1]?.id
+}
+
+/**
  * Files that may be copies of what was written to an empty one after a time, oldest first. An archive that was made late
  * has a new time, too, but files after it have not changed since.
  */

@@ -18,7 +18,7 @@ import type { Text } from '../text/text.ts'
 import { bytesIn, type Change, type Followed, moveChange } from './change.ts'
 import { beginningOf, pastHole } from './holes.ts'
 import { unlessMoving } from './moving.ts'
-import { copiesAfter, endBefore, isUnfinished, mayHaveCopy } from './neighbours.ts'
+import { copiesAfter, endBefore, isUnfinished, mayHaveCopy, wasRotated } from './neighbours.ts'
 
 /** Bytes per read, and per poll. */
 const READ_BYTES = 1024 * 1024
@@ -377,8 +377,8 @@ export class Tracker {
   async #start(entry: Entry, family: Family): Promise<Uint8Array> {
     const text = await openText(this.#opener, entry)
     const bytes = await beginningOf(text, READ_BYTES)
-    if (isUnfinished(bytes, entry, family))
-      throw new StoreError('changed', `"${entry.key}" has only the beginning of a line`)
+    if (isUnfinished(bytes, entry, family) || (await wasRotated(this.#opener, this.#file, family, entry)))
+      throw new StoreError('changed', `"${entry.key}" has only the beginning of a line, or was rotated`)
     this.#enter(entry, text, family)
     return this.#move(bytes)
   }
