@@ -43,6 +43,13 @@ for (const [size, copied] of [
       expect(await whole('download=true')).toEqual(expected)
     })
 
+it('lines are there once if the clock is set forward while more than 4 KiB of a log are copied', async () => {
+  write('broker.log.2', lines(0, 5), NOW - 7200)
+  write('broker.log.1', lines(5, 105).slice(0, -10), NOW - 30)
+  write('broker.log', lines(5, 405), NOW)
+  expect(await whole('lines=1000')).toEqual([200, lines(0, 405)])
+})
+
 it('a file that only begins like the log is a part of it', async () => {
   write('broker.log.2', lines(0, 5), NOW - 7200)
   write('broker.log', lines(5, 20), NOW)
