@@ -18,7 +18,7 @@ import {
 import { Series } from '../text/series.ts'
 import { holds, PlainText, type Text } from '../text/text.ts'
 import { type Family, lastFor, lastOfWhole, placeIn } from './family.ts'
-import { isRotatedName, mayBeRelated } from './names.ts'
+import { isRotatedName, mayBeRelated, PREVIOUS } from './names.ts'
 import { listFamily, newestFilesOf } from './relatives.ts'
 
 /** How much is read with a cursor's fingerprint: a poll that finds little costs one call of the store. */
@@ -69,7 +69,9 @@ async function openAtCursor(
     return { series: await Series.open([direct]), at: cursor.offset, certain: true }
 
   const { family, found } = await findCursor(opener, { file, cursor, direct })
-  if (!related && placeIn(family, cursor.name) < 0) throw badCursor(direction, 'belongs to another log file')
+  // Since the page was made, multilog may have given the file another name.
+  const mayBe = related || (cursor.name === PREVIOUS.key && mayBeRelated(PREVIOUS.parsed.stem, file))
+  if (!mayBe && placeIn(family, cursor.name) < 0) throw badCursor(direction, 'belongs to another log file')
   if (!found) throw gone()
   const index = placeIn(family, found.name)
   const isOlder = rotated && index > 0 && (direction === 'before' || isAround || mayTurn(rotated, cursor))
