@@ -19,7 +19,7 @@ import { Series } from '../text/series.ts'
 import { holds, PlainText, type Text } from '../text/text.ts'
 import { type Family, lastFor, lastOfWhole, placeIn } from './family.ts'
 import { isRotatedName, mayBeRelated, PREVIOUS } from './names.ts'
-import { listFamily, newestFilesOf } from './relatives.ts'
+import { hasDashed, listFamily, newestFilesOf } from './relatives.ts'
 
 /** How much is read with a cursor's fingerprint: a poll that finds little costs one call of the store. */
 const AHEAD = 64 * 1024
@@ -72,6 +72,8 @@ async function openAtCursor(
   // Since the page was made, multilog may have given the file another name.
   const mayBe = related || (cursor.name === PREVIOUS.key && mayBeRelated(PREVIOUS.parsed.stem, file))
   if (!mayBe && placeIn(family, cursor.name) < 0) throw badCursor(direction, 'belongs to another log file')
+  // In the middle of a rotation, a log may have no file under its own name, and only that tells which others are its own.
+  if (family.members.length === 0 && (await hasDashed(opener, file))) await comesBack(opener, file)
   if (!found) throw gone()
   const index = placeIn(family, found.name)
   const isOlder = rotated && index > 0 && (direction === 'before' || isAround || mayTurn(rotated, cursor))
@@ -86,6 +88,12 @@ async function openAtCursor(
   const at = (await series.addresses.base(older.length)) + cursor.offset
   const certain = isAround ? texts.length === 1 : (direction === 'before' ? older : newer).length === 0
   return { series, at, certain: certain || family.certain }
+}
+
+/** Throws that a log has no file, or that it has one again. */
+async function comesBack({ files, budget }: Opener, file: string): Promise<never> {
+  await files.stat(file, budget.signal)
+  throw replaced(file)
 }
 
 /** Whether a page after a cursor has one before it in an older file. */

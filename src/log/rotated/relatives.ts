@@ -11,7 +11,7 @@ import { copyIn, isBeginningOf } from './copied.ts'
 import { type Family, familyOf, type Head, lastFor, placeIn } from './family.ts'
 import { headsOf } from './heads.ts'
 import { kinOf, linkedId, type NamedFiles, namedFiles } from './kin.ts'
-import { familyPrefixes, isRotatedName } from './names.ts'
+import { familyPrefixes, isRotatedName, parseDashed } from './names.ts'
 
 /** How many heads are read at a time, and how long that may take: past it, the order is a guess. */
 const HEADS_AT_ONCE = 8
@@ -148,6 +148,12 @@ async function relativesOf(files: LogFiles, file: string, signal: AbortSignal | 
   return target
     ? { name: target.key, named: await startingWith(files, target.key, signal) }
     : { name: file, named }
+}
+
+/** Whether there are files with a number after a dash that may be parts of a log, though it has no file of its own. */
+export async function hasDashed({ files, budget }: Opener, log: string): Promise<boolean> {
+  const named = await startingWith(files, log, budget.signal)
+  return named.files.some(({ entry }) => parseDashed(entry.key)?.stem === log)
 }
 
 async function startingWith(files: LogFiles, file: string, signal: AbortSignal | undefined) {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -56,6 +56,30 @@ it('an empty active file is the newest', async () => {
   write('core-2.log', lines(10, 20))
   write('core.log', '')
   expect(await whole('core.log')).toEqual(numbers(0, 20))
+})
+
+it('a page after a cursor does not say that its file is gone before the log has a new one', async () => {
+  write('core-1.log', lines(0, 10))
+  write('core.log', lines(10, 20))
+  const service = app()
+  const first = await service.request('/api/v1/log/view?file=core.log')
+  const next = /<([^>]+)>; rel="next"/.exec(first.headers.get('Link')!)![1]!
+  renameSync(join(folder, 'core.log'), join(folder, 'core-2.log'))
+  const url = new URL(next, 'http://localhost/api/v1/log/view').href
+  expect((await service.request(url)).status).toBe(404)
+  const events = {
+    headers: { Accept: 'text/event-stream', 'Last-Event-ID': new URL(url).searchParams.get('after')! },
+  }
+  const following = service.request('/api/v1/log/view?file=core.log&follow=true', events)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  write('core.log', lines(20, 30))
+  expect(numbersOf(await (await service.request(url)).text())).toEqual(numbers(20, 30))
+  const reader = (await following).body!.getReader()
+  let text = ''
+  while (!text.includes('number 29 ')) text += new TextDecoder().decode((await reader.read()).value)
+  await reader.cancel()
+  expect(numbersOf(text)).toEqual(numbers(20, 30))
+  expect(text).not.toContain('event: gap')
 })
 
 it.each([
