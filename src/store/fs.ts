@@ -146,7 +146,8 @@ function revisionOf(path: string): string | null {
 
 /** With a prefix, the files of its folder at one moment: they may be rotated meanwhile. */
 function nestedFiles(directory: Directory, prefix: string, limit: number): Promise<Entry[]> {
-  const pass = () => gather(walk(directory, prefix, { limit }))
+  const pass = (missed?: (key: string) => void) =>
+    gather(walk(directory, prefix, { limit, ...(missed && { missed }) }))
   const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1)
   if (prefix === '' || !(folder === '' || directory.isKey(folder.slice(0, -1)))) return pass()
   return atOneMoment(directory.pathOf(folder), pass)

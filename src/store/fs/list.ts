@@ -17,6 +17,17 @@ interface Seen extends FileState {
   entry: Entry
 }
 
+/** What a list is made from: the last one, as far as its files are still there. */
+interface Merging {
+  last?: readonly Seen[]
+  renewed?: readonly (Seen | null)[]
+  most?: number
+  missed: Missed
+}
+
+/** Called with a name under which there is no file, or none any more. */
+type Missed = (key: string) => void
+
 /**
  * Lists the files directly in a directory, repeatedly: each list stats every file once, but creates new entries only
  * for files that changed.
@@ -51,24 +62,24 @@ export class Lister {
   /** The first entries whose names begin with `prefix`, in key order. Without one, too, they may be files of one log. */
   list(prefix: string, most: number): Promise<Entry[]> {
     const { path } = this.#directory
-    if (prefix !== '') return atOneMoment(path, () => this.#family(prefix))
-    return atOneMoment(path, () => this.#all(most), LOOKS_AT_ALL)
+    if (prefix !== '') return atOneMoment(path, (missed) => this.#family(prefix, missed))
+    return atOneMoment(path, (missed) => this.#all(most, missed), LOOKS_AT_ALL)
   }
 
-  async #all(most: number): Promise<Entry[]> {
+  async #all(most: number, missed: Missed): Promise<Entry[]> {
     // Stat the files of the last list while another thread reads the names: most of them are the same.
     const last = this.#last
     const names = this.#names()
     names.catch(() => {})
     const renewed = await this.#renew(last)
-    const now = await this.#merge(await names, last, renewed, most)
+    const now = await this.#merge(await names, { last, renewed, most, missed })
     this.#last = now
     return now.map(({ entry }) => entry)
   }
 
-  async #family(prefix: string): Promise<Entry[]> {
+  async #family(prefix: string, missed: Missed): Promise<Entry[]> {
     const names = (await this.#names()).filter((name) => name.startsWith(prefix))
-    return (await this.#merge(names, [], [])).map(({ entry }) => entry)
+    return (await this.#merge(names, { missed })).map(({ entry }) => entry)
   }
 
   /** The last list's files as they are now; null for files that are gone. */
@@ -86,9 +97,7 @@ export class Lister {
   /** The names that are files: those already checked again, and the others after a stat of each. */
   async #merge(
     names: readonly string[],
-    last: readonly Seen[],
-    renewed: (Seen | null)[],
-    most = Number.POSITIVE_INFINITY,
+    { last = [], renewed = [], most = Number.POSITIVE_INFINITY, missed }: Merging,
   ): Promise<Seen[]> {
     const merged: Seen[] = []
     let looks = 0
@@ -104,7 +113,8 @@ export class Lister {
         const found = this.#directory.look(name) ?? (await this.#directory.findRaw(name))
         seen = found && see(name, found.stats)
       }
-      if (seen !== null) merged.push(seen)
+      if (seen === null) missed(name)
+      else merged.push(seen)
     }
     return merged
   }
@@ -113,19 +123,21 @@ export class Lister {
 /**
  * The files that a pass through a folder finds, at one moment. Names and files are read one after the other, and a
  * rotation in between would hide a file that moved from one name to another. So a pass counts if the folder was unchanged
- * since before it began, or if two passes saw the same files under the same names.
+ * since before it began, or if two passes saw the same files under the same names, and missed the same names: a file that
+ * was renamed and then compressed may hide from both.
  */
 export async function atOneMoment(
   folder: string,
-  pass: () => Promise<Entry[]>,
+  pass: (missed: Missed) => Promise<Entry[]>,
   most = MAX_LOOKS,
 ): Promise<Entry[]> {
   let before: string | null = null
   for (let looks = 1; ; looks++) {
     const rested = restedSince(folder)
-    const entries = await pass()
+    const gone: string[] = []
+    const entries = await pass((key) => gone.push(key))
     if (looks >= most || (rested !== null && rested === restedSince(folder))) return entries
-    const now = entries.map(({ key, id }) => `${id} ${key}`).join('/')
+    const now = [...entries.map(({ key, id }) => `${id} ${key}`), ...gone].join('/')
     if (before === now) return entries
     before = now
   }

@@ -11,6 +11,8 @@ export const BATCH = 500
 interface WalkOptions extends ListOptions {
   /** The names in the directory itself, which other lists may share. @default they are read */
   names?: () => Promise<readonly string[]>
+  /** Called with a name under which there is no file, or none any more. */
+  missed?: (key: string) => void
 }
 
 /** Lists a directory as the contract requires: one folder at a time, and only folders that may contain the keys. */
@@ -43,6 +45,7 @@ async function* walkFolder(
       if (++looks % BATCH === 0) await nextTurn()
       const found = await directory.find(key)
       if (found) yield toEntry(key, found.stats)
+      else options.missed?.(key)
     } else if (shallow) {
       if (folders && byCodePoint(key, after) > 0)
         yield { key, size: 0, modified: 0, etag: '""', folder: true }

@@ -17,6 +17,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fastReads } from '../../../src/store/fast.ts'
+import { atOneMoment } from '../../../src/store/fs/list.ts'
 import { fsStore } from '../../../src/store/fs.ts'
 import type { Entry, Store } from '../../../src/store/store.ts'
 import { directory, root, store, useFresh } from './fresh.ts'
@@ -203,6 +204,19 @@ describe('a list of a directory', () => {
       renameSync(before, after)
       expect((await listing).length).toBe(2000)
     }
+  })
+
+  it('has a file that one pass missed because it was renamed, and the next because it was compressed', async () => {
+    const entry = (key: string, id: string) => ({ key, id, size: 1, modified: 0, etag: '""' })
+    const [older, active] = [entry('a.log.2.gz', '1'), entry('a.log', '3')]
+    const whole = [older, entry('a.log.1.gz', '2'), active]
+    let passes = 0
+    const found = await atOneMoment(directory, async (missed) => {
+      writeFileSync(at(`f${passes++}`), '')
+      if (passes === 2) missed('a.log.1')
+      return passes <= 2 ? [older, active] : whole
+    })
+    expect(found).toEqual(whole)
   })
 
   it('forgets what it saw of files that are gone', async () => {
