@@ -253,7 +253,6 @@ describe('a file counts as shipped by its own content', () => {
     ['numbers that rise', ['app.log.1', 'app.log.2', 'app.log.3', 'app.log'], 'app.log'],
     ['dates', ['app-2026-11-12.log', 'app-2026-11-13.log', 'app-2026-11-14.log', 'app.log'], 'app.log'],
     ['svlogd', ['@400000006af5a1000c5d3e34.s', '@400000006af5a2000c5d3e34.s', 'current'], 'current'],
-    ['multilog', ['@400000006af5a1000c5d3e34.s', 'previous', 'current'], 'current'],
   ])('ships all files named with %s into an empty bucket, and nothing twice', async (_, names, log) => {
     const written = names.map((_, i) => BANNER + lines(5, 10 + i))
     for (const [i, name] of names.entries()) put(name, written[i]!)

@@ -1,7 +1,7 @@
 import { inTurns, isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
 import type { Entry } from '../../store/store.ts'
 import { byName, isActive, type RotatedFile } from './by-name.ts'
-import { isAlone, isRotated, isTai64n, PREVIOUS, parseName, uncompressedName } from './names.ts'
+import { isAlone, isRotated, parseName, uncompressedName } from './names.ts'
 import { dashedLogs, type Rolled, rollsOver, type Times } from './rolled.ts'
 
 /** The files of a log by their names alone: each once, in order of the names, and the other names of some. */
@@ -34,10 +34,6 @@ function* namedInSteps(entries: readonly Entry[]): Generator<void, NamedFiles> {
     if (files.length % NAMES_AT_ONCE === 0) yield
     files.push({ entry, ...parseName(entry.key) })
   }
-  yield
-  const previous = files.filter(({ stem }) => stem === PREVIOUS.key)
-  const isOnly = previous.length === 1 && previous[0]!.entry.key === PREVIOUS.key
-  if (isOnly && files.some(({ entry }) => isTai64n(entry.key))) Object.assign(previous[0]!, PREVIOUS.parsed)
   yield
   const keys = new Set(entries.map((entry) => entry.key))
   yield

@@ -42,8 +42,6 @@ const OLD_LOG = /^(.+)\.old\.(1\d{15})$/
 /** svlogd and multilog: TAI64N, and whether it is finished (`s`), being processed (`t`) or unfinished (`u`). */
 const TAI64N = /^@(4[0-9a-f]{23})\.[stu]$/
 const CURRENT = 'current'
-/** multilog: the newest rotated file while a processor reads it. Elsewhere, it is a log like any other. */
-export const PREVIOUS = { key: 'previous', parsed: { stem: CURRENT, date: 'previous' } } as const
 const DAYS = '(?:mon|tue|wed|thu|fri|sat|sun)(?:day|sday|nesday|rsday|urday)?'
 const WEEKDAY = new RegExp(`^(?<stem>.+?)[-._]${DAYS}${EXTENSION}?$`, 'i')
 const NUMBERED: readonly [pattern: RegExp, weak: boolean][] = [
@@ -111,11 +109,6 @@ export function isRotated({ date, index, unclear }: LogName): boolean {
   return date !== '' || index >= 0 || unclear !== undefined
 }
 
-/** Whether svlogd or multilog gives such names to rotated files. */
-export function isTai64n(name: string): boolean {
-  return TAI64N.test(name)
-}
-
 /** `app.1.log` without an `app.log` is a separate log. Weekdays are a family even without such a file. */
 export function isAlone({ stem, weak, unclear }: LogName, keys: ReadonlySet<string>): boolean {
   return weak === true && unclear !== 'weekday' && !keys.has(stem)
@@ -124,7 +117,7 @@ export function isAlone({ stem, weak, unclear }: LogName, keys: ReadonlySet<stri
 /** What the names of all members of a family begin with; a rotation moves files from the first prefix to the second. */
 export function familyPrefixes(name: string): string[] {
   const { stem } = parseDashed(name) ?? parseName(name)
-  if (stem === CURRENT) return [CURRENT, PREVIOUS.key, '@4']
+  if (stem === CURRENT) return [CURRENT, '@4']
   return [stem.replace(/\.[A-Za-z][A-Za-z0-9]*$/, '')]
 }
 

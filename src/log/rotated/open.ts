@@ -18,7 +18,7 @@ import {
 import { Series } from '../text/series.ts'
 import { holds, PlainText, type Text } from '../text/text.ts'
 import { type Family, lastFor, lastOfWhole, placeIn } from './family.ts'
-import { isRotatedName, mayBeRelated, PREVIOUS } from './names.ts'
+import { isRotatedName, mayBeRelated } from './names.ts'
 import { hasDashed, listFamily, newestFilesOf } from './relatives.ts'
 
 /** How much is read with a cursor's fingerprint: a poll that finds little costs one call of the store. */
@@ -69,9 +69,7 @@ async function openAtCursor(
     return { series: await Series.open([direct]), at: cursor.offset, certain: true }
 
   const { family, found } = await findCursor(opener, { file, cursor, direct })
-  // Since the page was made, multilog may have given the file another name.
-  const mayBe = related || (cursor.name === PREVIOUS.key && mayBeRelated(PREVIOUS.parsed.stem, file))
-  if (!mayBe && placeIn(family, cursor.name) < 0) throw badCursor(direction, 'belongs to another log file')
+  if (!related && placeIn(family, cursor.name) < 0) throw badCursor(direction, 'belongs to another log file')
   // In the middle of a rotation, a log may have no file under its own name, and only that tells which others are its own.
   if (family.members.length === 0 && (await hasDashed(opener, file))) await comesBack(opener, file)
   if (!found) throw gone()

@@ -1,7 +1,7 @@
 import { compressionByName } from '../../codec/kind.ts'
 import { byName, byNameReversed, isActive, type RotatedFile } from '../../log/rotated/by-name.ts'
 import { CLOCK_CHANGE_MS, isClear } from '../../log/rotated/family.ts'
-import { PREVIOUS, parseDashed, parseName } from '../../log/rotated/names.ts'
+import { parseDashed, parseName } from '../../log/rotated/names.ts'
 import { type Disk, type Listed, toEntry } from './disk.ts'
 import { type HeadTimes, readHead } from './heads.ts'
 
@@ -47,9 +47,7 @@ function membersOf(log: string, listed: readonly Listed[]): Member[] {
   const byId = new Map(listed.map((file) => [file.id, file]))
   return [...byId.values()].map((file) => {
     const dashed = parseDashed(file.name)
-    const parsed = dashed?.stem === log ? dashed : parseName(file.name)
-    const isPrevious = file.name === PREVIOUS.key && log === PREVIOUS.parsed.stem
-    return { file, entry: toEntry(file), ...parsed, ...(isPrevious && PREVIOUS.parsed) }
+    return { file, entry: toEntry(file), ...(dashed?.stem === log ? dashed : parseName(file.name)) }
   })
 }
 

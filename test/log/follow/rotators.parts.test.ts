@@ -171,13 +171,4 @@ describe.skipIf(multilog.missing)(`multilog ${multilog.missing ?? ''}`, { retry:
     const write = (lines: Lines) => byPipe(lines, multilog.path, ['s20000', 'n50', '.'], rotated)
     expectAll(await watched(() => 'current', write))
   }, 120_000)
-
-  it('`previous`, while a processor reads it', async () => {
-    const rotated = () => readdirSync(folder).filter((name) => name.startsWith('@')).length
-    // Without such a file, before the first rotation is over, nothing shows whose file `previous` is.
-    writeFileSync(path('@400000006af5a1000c5d3e34.s'), '')
-    const options = ['s20000', 'n50', '!sleep 0.1; cat', '.']
-    const write = (lines: Lines) => byPipe(lines, multilog.path, options, rotated)
-    expectAll(await watched(() => 'current', write))
-  }, 120_000)
 })

@@ -272,28 +272,3 @@ it('a file that multilog renames between two lists is in one of them', async () 
   const response = await app.request(next!)
   expect(numbersOf(await response.text())[0]).toBe(2)
 })
-
-it('the file that multilog calls `previous` while a processor reads it is the newest rotated one', async () => {
-  const rotated = '@400000006af5a1000c5d3e34.s'
-  write(rotated, line('14T20:01', 1), '14T20:01')
-  write('previous', line('14T20:02', 2), '14T20:02')
-  write('current', line('14T20:03', 3), '14T20:03')
-  const whole = { numbers: [1, 2, 3], note: null }
-  expect(await view('file=current&rotated=true')).toMatchObject(whole)
-  expect(await view('file=*')).toMatchObject({ numbers: [1, 2, 3] })
-  const { next, numbers } = await view('file=current&rotated=true&first=2')
-  expect(numbers).toEqual([1, 2])
-  // The processor has ended.
-  renameSync(join(folder, 'previous'), join(folder, '@400000006af5a2000c5d3e34.s'))
-  expect(await get(next.pathname + next.search)).toMatchObject({ numbers: [3] })
-})
-
-it.each([
-  ['without multilog', ['previous', 'current']],
-  ['with an ending', ['@400000006af5a1000c5d3e34.s', 'previous.log', 'current']],
-  ['with rotated files', ['@400000006af5a1000c5d3e34.s', 'previous', 'previous.1', 'current']],
-])('a log that is called `previous` stays its own: %s', async (_, names) => {
-  for (const [i, name] of names.entries()) write(name, line(`14T20:0${i}`, i), `14T20:0${i}`)
-  const { numbers } = await view('file=current&rotated=true')
-  expect(numbers).toEqual([...(names.length > 2 ? [0] : []), names.length - 1])
-})
