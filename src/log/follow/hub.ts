@@ -2,7 +2,7 @@ import { type Clock, every } from '../../limits/clock.ts'
 import { StoreError } from '../../store/store.ts'
 import { lastStart } from '../format/lines.ts'
 import type { Filter } from '../search/filter.ts'
-import { type Cursor, isTelling, NO_PRINT } from '../text/cursor.ts'
+import type { Cursor } from '../text/cursor.ts'
 import type { ViewContext } from '../view/context.ts'
 import type { Change, Followed } from './change.ts'
 import { Channel, type Data } from './channel.ts'
@@ -120,7 +120,7 @@ export class Hub {
       if (!channel) {
         const { pending, last } = raw ? NOTHING_BEFORE : await this.#before(filter)
         const { place } = this.#tracker
-        const start = pending ? startOf(pending, place) : place
+        const start = { ...place, offset: pending?.offset ?? place.offset }
         channel = new Channel(start, pending, { frame, filter, raw, last, clock: this.#clock })
         this.#channels.set(key, channel)
       }
@@ -273,9 +273,4 @@ export class Hub {
     this.#flushing?.()
     this.#closed()
   }
-}
-
-/** The start of a line that is not complete. The few first bytes of a file prove nothing: other files begin alike. */
-function startOf({ offset, bytes }: Data, place: Cursor): Cursor {
-  return { ...place, offset, print: offset > 0 || isTelling(bytes) ? place.print : NO_PRINT }
 }

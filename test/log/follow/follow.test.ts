@@ -704,31 +704,6 @@ describe('follow on a disk', () => {
     await text.until((client) => client.text === lines(3, 9))
   })
 
-  it.each([
-    ['file=new.log', ['gap', line(5), line(6)]],
-    [
-      'file=new.log*',
-      lines(3, 7)
-        .match(/.*\n/g)!
-        .map((one) => `new.log\t${one}`),
-    ],
-  ])('does not come back to a file that only begins alike (%s)', async (query, expected) => {
-    writeFileSync(path('new.log'), line(3).slice(0, 10))
-    const app = appOf(fsStore(folder), { follow: { heartbeatMillis: 30 } })
-    const first = await open(app, query, SSE)
-    await first.until(({ text }) => text.includes('id: '))
-    await first.close()
-    writeFileSync(path('new.log.2.gz'), gzipSync(line(3)))
-    writeFileSync(path('new.log.1.gz'), gzipSync(line(4)))
-    writeFileSync(path('next'), lines(5, 7))
-    renameSync(path('next'), path('new.log'))
-    const id = /id: (\S+)/.exec(first.text)![1]!
-    const back = await open(app, query, { ...SSE, 'Last-Event-ID': id })
-    await back.until(({ text }) => text.includes('line 6'))
-    const got = back.events.map(({ name, data }) => name || `${data}\n`)
-    expect(got.filter((one) => one !== 'rotated')).toEqual(expected)
-  })
-
   it('sends a file that has only the beginning of a line once another one follows', async () => {
     writeFileSync(path('a.log.1'), lines(0, 3))
     writeFileSync(path('a.log'), 'short')

@@ -132,7 +132,7 @@ export class FollowedLane {
     }
   }
 
-  /** Begins at the end of the log. Its start is that if it is empty, or has only the beginning of a line. */
+  /** Begins at the end of the log. That of an empty one is its start: nothing else finds its file after a rotation. */
   async #beginAt(end: Cursor): Promise<void> {
     this.#moveTo(end)
     if (end.print.length > 0) return
@@ -140,9 +140,7 @@ export class FollowedLane {
     const start = await plainPlace(this.source, { kind: 'start' }, context, this.#logs.signal).catch(
       () => null,
     )
-    const { cursor, isStart } = start ?? {}
-    const isFirst = isStart && cursor!.offset === 0 && cursor!.name === end.name && cursor!.id === end.id
-    if (start?.left === 0 || isFirst) this.place = { kind: 'start' }
+    if (start?.left === 0) this.place = { kind: 'start' }
   }
 
   /** Where to follow from. Where that depends on a time, something before it may not have been sent, which is told. */
@@ -268,8 +266,6 @@ export class FollowedLane {
   }
 
   #moveTo(cursor: Cursor): void {
-    // Nothing was sent yet, and nothing else finds its file after a rotation.
-    if (this.place?.kind === 'start' && cursor.offset === 0 && cursor.print.length === 0) return
     const time = this.#joined?.memberOf(cursor.name)?.time
     this.place = { kind: 'place', cursor, lead: 0, ...(time !== undefined && { object: { time } }) }
   }
