@@ -335,7 +335,7 @@ export class LogShipper {
     if (file.text.compressed || file.gone !== null || files.isActive(file.id)) return false
     if (!this.#isInTheMaking(file, everything)) return false
     for await (const other of files.largerThan(file)) {
-      // It may be a copy of a file that cannot be opened.
+      // It may be a copy of the active file, which cannot be opened.
       if (!other) return true
       const isTruncated = (await other.size()) < file.size
       if (isTruncated) this.#seen = null

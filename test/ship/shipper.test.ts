@@ -8,6 +8,7 @@ import {
   rmSync,
   truncateSync,
   unlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -355,6 +356,28 @@ describe('a shipper', () => {
     denied = false
     expect(await done).toBe('done')
     expect(shipped()).toBe(a + b)
+  })
+
+  it('does not wait for an older file that can never be opened', async () => {
+    const [a, b] = [lines(1), lines(1)]
+    writeFileSync(at('broker.log.2'), lines(20))
+    writeFileSync(at('broker.log.1'), a)
+    writeFileSync(at('broker.log'), b)
+    const real = nodeDisk(local.logs, (line) => local.reports.push(line))
+    const open: typeof real.open = async (name) => {
+      if (name !== 'broker.log.2') return real.open(name)
+      throw new UnreadableLog('Cannot read "broker.log.2": EACCES')
+    }
+    const writer = setInterval(() => utimesSync(at('broker.log.1'), new Date(), new Date()), 100)
+    try {
+      const running = shipper({ once: false, disk: { ...real, open } })
+      const done = running.run()
+      await until(() => shipped() === a + b)
+      running.stop()
+      await done
+    } finally {
+      clearInterval(writer)
+    }
   })
 
   it('follows a file while it runs: growth, rename, copy and truncate, removal', async () => {

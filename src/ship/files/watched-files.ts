@@ -89,15 +89,19 @@ export class WatchedFiles {
 
   /**
    * The other files of the log that are at least as large, as plain text; those that are not open are opened. Null stands
-   * for one that cannot be opened.
+   * for the active file, if it cannot be opened.
    */
   async *largerThan({ id, size }: WatchedFile): AsyncGenerator<FileText | null> {
     for (const other of this.#ordered) {
       if (other.id === id || other.size < size || COMPRESSED_NAME.test(other.name)) continue
       const held = this.files.find((file) => file.id === other.id)
-      const file = held?.file ?? (await this.#disk.open(other.name).catch(() => 'refused' as const))
-      if (file === 'refused') yield null
-      if (!file || file === 'refused') continue
+      let file = held?.file ?? null
+      try {
+        file ??= await this.#disk.open(other.name)
+      } catch {
+        if (this.isActive(other.id)) yield null
+      }
+      if (!file) continue
       try {
         if (file.id === other.id) yield openText(file, other.name)
       } finally {
