@@ -59,8 +59,8 @@ export function copiesAfter(time: number, { members }: Family, own: number): Ent
 }
 
 /**
- * Whether a file that was empty at a time was written, copied and truncated since then, before it got the bytes that it has
- * now. Objects in a bucket are not truncated.
+ * Whether a file that was empty at a time may have been written, copied and truncated before it got the bytes that it has
+ * now. A file that was restored since then looks the same. Objects in a bucket are not truncated.
  */
 export async function mayHaveCopy(
   opener: Opener,

@@ -176,7 +176,7 @@ export class Tracker {
 
   /**
    * What comes next in the file: bytes, `end`, `lost` when the file under the name is another one, `emptied` when it was
-   * empty and has been emptied since, or `skipped` when bytes are missing.
+   * empty and is empty again, or `skipped` when bytes are missing.
    */
   async #readOn(changes: Change[]): Promise<Uint8Array | 'end' | 'lost' | 'emptied' | 'skipped'> {
     const back = this.#seen.length
@@ -194,8 +194,9 @@ export class Tracker {
       const { id = null, size, etag, modified } = got.entry
       if (id !== this.#id || size < this.#offset || !equal(bytes.subarray(0, back), this.#seen)) return 'lost'
       if (this.#offset === 0 && modified > this.#modified) {
-        const written = { entry: got.entry, bytes, since: this.#modified }
-        if (size === 0 || (await mayHaveCopy(this.#opener, this.#file, written))) return 'emptied'
+        if (size === 0) return 'emptied'
+        if (await mayHaveCopy(this.#opener, this.#file, { entry: got.entry, bytes, since: this.#modified }))
+          changes.push({ kind: 'gap', file: this.#file })
       }
       this.#modified = modified
       this.#etag = size === this.#offset - back + bytes.length ? etag : undefined
