@@ -45,9 +45,11 @@ function keysOf(world: World): string[] {
 function checkLog(world: World, log: Log, isKept: (record: Written) => boolean): void {
   const lives = livesIn(world.bucket, HOME, log.name)
   const seen = new Map<number, number>()
+  const copied = new Set<ShippedLife>()
   for (const life of lives) {
-    const isShort = lives.some((longer) => isShortCopy(log, life, longer))
-    const fault = isShort && !life.fault && !life.hasHole ? null : faultOf(log, life, seen)
+    const longer = lives.find((one) => !copied.has(one) && isShortCopy(log, life, one))
+    if (longer) copied.add(longer)
+    const fault = longer ? null : faultOf(log, life, seen)
     if (fault) world.break(fault.rule, `life ${life.number} of ${log.name} ${fault.what}`)
   }
   const missing = log.records.find(
@@ -87,9 +89,11 @@ function faultOf(
 
 /**
  * Whether a life is the copy of a longer one which was shipped before `copytruncate` lost its last lines: a file that is
- * whole lines, a proper beginning of that life, and all that follows there was lost. docs/shipping.md says so.
+ * whole lines, a proper beginning of that life, and all that follows there was lost. docs/shipping.md says so. Each life
+ * has at most one such copy.
  */
-function isShortCopy(log: Log, { text }: ShippedLife, longer: ShippedLife): boolean {
+function isShortCopy(log: Log, { text, ...life }: ShippedLife, longer: ShippedLife): boolean {
+  if (life.fault !== null || life.hasHole || life.beginsLate) return false
   if (log.settings.rotation !== 'copytruncate' || !text.endsWith('\n')) return false
   if (longer.text.length <= text.length || !longer.text.startsWith(text)) return false
   const last = log.lineOf(text.slice(0, -1).split('\n').at(-1)!)
