@@ -200,8 +200,7 @@ export class Tracker {
       }
       this.#modified = modified
       this.#etag = size === this.#offset - back + bytes.length ? etag : undefined
-      if (bytes.length === back) return 'end'
-      return this.#move(bytes.subarray(back))
+      return bytes.length === back ? 'end' : this.#move(bytes.subarray(back))
     } catch (error) {
       if (error instanceof StoreError && error.code === 'unchanged') return 'end'
       // Replaced while it was read: the next poll shows by what.

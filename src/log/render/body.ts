@@ -33,7 +33,7 @@ export async function bytesOf(
     end()
     throw error
   }
-  // First of all, because what is sent has no deadline: choosing it may have taken all the time there is.
+  // Sending has no deadline, though choosing may have taken all the time there is: this must come before any read.
   await series.onward(from).catch(fail)
   if (to - from <= BYTES_AT_ONCE && !isCrowded(to - from) && !series.brokenIn(from, to))
     return series.read(from, to).finally(end) as Promise<Uint8Array<ArrayBuffer>>

@@ -98,7 +98,7 @@ export class Series {
       await part.onward?.(bytes.from)
   }
 
-  /** Says that no more is sent, after `onward`. */
+  /** To be called once everything after `onward` was sent, or will not be. */
   sent(): void {
     for (const part of this.parts) part.sent?.()
   }

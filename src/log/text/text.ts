@@ -51,7 +51,7 @@ export interface Text {
   trim?(): void
   /** Promises that reads only go forward from here, so that nothing before needs to be kept. */
   onward?(from: number): Promise<void>
-  /** Says that no more of it is sent: what was kept for that no longer counts. */
+  /** To be called once everything after `onward` was sent, or will not be: what was kept for that no longer counts. */
   sent?(): void
   /** A fingerprint of bytes that were read already, near `offset` where possible; null when nothing was read. */
   known(offset: number): Fingerprint | null
