@@ -116,9 +116,11 @@ export class Series {
 
   /** A cursor for an address, made from bytes that were read before if there are any; otherwise it costs a read. */
   async cursor(address: number, splitsRecord = false): Promise<Cursor> {
-    const located = await this.addresses.at(address)
+    // What leads to a place may have been deleted since: then the log begins after it.
+    const at = await this.addresses.floor(address)
+    const located = await this.addresses.at(at)
     let { part } = located
-    let offset = address - located.base
+    let offset = at - located.base
     // An empty file has no bytes to identify it; the end of the file before it is the same place.
     for (let i = this.parts.indexOf(part); i > 0 && offset === 0 && (await part.size()) === 0; i--) {
       part = this.parts[i - 1]!

@@ -98,6 +98,20 @@ describe('pages of logs that change meanwhile', () => {
     expect(texts.filter((text) => text.includes(' c '))).toHaveLength(30)
   })
 
+  it('go on in both directions after the older file of a log was deleted, in which the page before began', async () => {
+    const logs = { 'a.log.1': lines('a', 0, 40), 'a.log': lines('a', 40, 50), 'b.log': lines('b', 0, 50) }
+    const store = memoryStore(logs)
+    const first = await ask(store, ['*.log'], page(26))
+    expect(first.texts.join('')).toContain(line('a', 37))
+    store.delete('a.log.1')
+    const { missing, texts, next } = await ask(store, ['*.log'], { ...page(100), before: first.prev! })
+    expect(missing).toEqual([])
+    expect(texts.join('')).toBe(lines('b', 0, 37))
+    const again = await ask(store, ['*.log'], { ...page(100), after: next })
+    expect(again.texts.filter((text) => text.includes(' a ')).join('')).toBe(lines('a', 40, 50))
+    expect(again.texts.filter((text) => text.includes(' b ')).join('')).toBe(lines('b', 37, 50))
+  })
+
   it('refuse logs whose names a cursor cannot tell apart', async () => {
     const names = new Map<number, string>()
     let alike: [string, string] | null = null
