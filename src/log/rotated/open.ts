@@ -131,6 +131,9 @@ async function wasReplaced(
   listed: Entry,
 ): Promise<boolean> {
   if (entry.id === undefined || entry.appendOnly) return false
+  // It may have grown again since: then only the file as it was read and as it was listed show that it was truncated.
+  const [one, other] = entry.modified < listed.modified ? [entry, listed] : [listed, entry]
+  if (one.modified < other.modified && one.size > other.size) return true
   const now = await files.stat(name, budget.signal)
   return [entry, listed].some(({ id, size }) => id !== now.id || size > now.size)
 }

@@ -1,4 +1,12 @@
-import { appendFileSync, mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -239,6 +247,39 @@ it.each(['before', 'during'])(
     expect(numbersOf(await response.text())).toEqual([1, 2])
   },
 )
+
+it('a file that is copied and truncated after it was opened, and grows again, has each line once', async () => {
+  write('a.log', line('14T20:01', 1), '14T20:01')
+  const store = fsStore(folder)
+  let opened = () => {}
+  const isOpened = new Promise<void>((resolve) => {
+    opened = resolve
+  })
+  let lists = 0
+  const copied: Store = {
+    ...store,
+    async read(...asked) {
+      const got = await store.read(...asked)
+      opened()
+      return got
+    },
+    async *list(prefix, options) {
+      await isOpened
+      if (lists++ === 0) {
+        copyFileSync(join(folder, 'a.log'), join(folder, 'a.log.1'))
+        write('a.log', '', '14T20:02')
+      }
+      yield* store.list(prefix, options)
+    },
+    async stat(key, signal) {
+      write('a.log', line('14T20:03', 2) + line('14T20:03', 3), '14T20:03')
+      return store.stat(key, signal)
+    },
+  }
+  const app = createApp({ logs: copied, config: '' })
+  const response = await app.request('/api/v1/log/view?file=a.log&rotated=true')
+  expect(numbersOf(await response.text()).filter((number) => number === 1)).toEqual([1])
+})
 
 it('a file that multilog renames between two lists is in one of them', async () => {
   const write = (number: number) => writeFileSync(join(folder, 'current'), line(`14T20:0${number}`, number))
