@@ -599,6 +599,13 @@ describe('follow on a disk', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true }))
 
+  /** Follows a log that was empty long before. */
+  const openEmpty = () => {
+    writeFileSync(path('new.log'), '')
+    utimesSync(path('new.log'), 1, 1)
+    return open(app, 'file=new.log', SSE)
+  }
+
   it('reads a renamed file to its end, though the writer goes on in it for a while', async () => {
     const client = await open(appOf(fsStore(folder)), 'file=a.log&lines=1', SSE)
     await client.until(({ records }) => records === line(2))
@@ -628,9 +635,7 @@ describe('follow on a disk', () => {
   })
 
   it('reads what was written to an empty file in its copy, if that is emptied before it looks', async () => {
-    writeFileSync(path('new.log'), '')
-    utimesSync(path('new.log'), 1, 1)
-    const client = await open(appOf(fsStore(folder)), 'file=new.log', SSE)
+    const client = await openEmpty()
     appendFileSync(path('new.log'), lines(0, 2))
     copyFileSync(path('new.log'), path('new.log.1'))
     truncateSync(path('new.log'))
@@ -641,9 +646,7 @@ describe('follow on a disk', () => {
   })
 
   it('tells of a gap if an empty file was copied and truncated before its first lines, or may have been', async () => {
-    writeFileSync(path('new.log'), '')
-    utimesSync(path('new.log'), 1, 1)
-    const client = await open(appOf(fsStore(folder)), 'file=new.log', SSE)
+    const client = await openEmpty()
     appendFileSync(path('new.log'), lines(0, 2))
     copyFileSync(path('new.log'), path('new.log.1'))
     writeFileSync(path('new.log'), lines(2, 4))
@@ -653,9 +656,7 @@ describe('follow on a disk', () => {
   })
 
   it('does not take a copy of what it has read, or an archive made late, for what it missed', async () => {
-    writeFileSync(path('new.log'), '')
-    utimesSync(path('new.log'), 1, 1)
-    const client = await open(appOf(fsStore(folder)), 'file=new.log', SSE)
+    const client = await openEmpty()
     writeFileSync(path('new.log-20261114'), '')
     utimesSync(path('new.log-20261114'), 1, 1)
     writeFileSync(path('new.log-20261113.gz'), gzipSync(lines(0, 2)))
@@ -668,9 +669,7 @@ describe('follow on a disk', () => {
   })
 
   it('does not take an archive that was made late for the copy of a file that was emptied', async () => {
-    writeFileSync(path('new.log'), '')
-    utimesSync(path('new.log'), 1, 1)
-    const client = await open(appOf(fsStore(folder)), 'file=new.log', SSE)
+    const client = await openEmpty()
     writeFileSync(path('new.log.1'), '')
     utimesSync(path('new.log.1'), 1, 1)
     writeFileSync(path('new.log.2.gz'), gzipSync(lines(0, 2)))
