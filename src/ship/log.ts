@@ -302,7 +302,9 @@ export class LogShipper {
       return false
     const original = await this.#originalOf(file)
     if (original) return this.#passOver(file, original)
-    if (!this.#examiner.isCurrent(file, memory)) {
+    // A copy may have been finished since the check, and its original truncated.
+    const isGrown = !file.text.compressed && (await file.text.size()) > file.size
+    if (isGrown || !this.#examiner.isCurrent(file, memory)) {
       const now = await this.#examiner.examine(file, memory)
       // It may be something else, given what was shipped since.
       if (!now || now.equals || now.behind || now.holds.length > 0) {

@@ -1,9 +1,11 @@
-import { appendFileSync, renameSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { appendFileSync, renameSync, truncateSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { nodeDisk } from '../../src/entry/ship/disk.ts'
 import { until, useLocal } from './local.ts'
 
-const { at, once, shipper, texts } = useLocal()
+const local = useLocal()
+const { at, once, shipper, texts } = local
 
 let count = 0
 const lines = (many: number) =>
@@ -90,6 +92,35 @@ describe('a file is shipped once, although', () => {
       [1, a],
       [2, b],
     ])
+  })
+
+  it('its copy is finished, and it is truncated, while the two are compared', async () => {
+    const a = lines(20)
+    put('broker.log', a)
+    const real = nodeDisk(local.logs, (line) => local.reports.push(line))
+    let isFinished = false
+    const open: typeof real.open = async (name) => {
+      const file = await real.open(name)
+      if (!file || name !== 'broker.log.1') return file
+      const read: typeof file.read = (...asked) => {
+        // The disk was full: the copy had one byte at the check.
+        if (asked[1] === 1 && !isFinished) {
+          isFinished = true
+          appendFileSync(at('broker.log.1'), a.slice(1))
+          truncateSync(at('broker.log'))
+        }
+        return file.read(...asked)
+      }
+      return { ...file, read }
+    }
+    const running = shipper({ once: false, disk: { ...real, open } })
+    const done = running.run()
+    await until(() => texts().get(1) === a)
+    writeFileSync(at('broker.log.1'), a.slice(0, 1))
+    await until(() => isFinished)
+    running.stop()
+    expect(await done).toBe('done')
+    expect([...texts()]).toEqual([[1, a]])
   })
 
   it('there is an archive of it while it is active', async () => {
