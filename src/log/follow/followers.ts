@@ -1,6 +1,7 @@
 import { soundsCompressed } from '../../codec/kind.ts'
 import { Budget } from '../../limits/budget.ts'
 import { sleep } from '../../limits/clock.ts'
+import { replaced } from '../../store/store.ts'
 import { relaxedFiles } from '../files/files.ts'
 import { lastFor, placeIn } from '../rotated/family.ts'
 import { isRotatedName } from '../rotated/names.ts'
@@ -84,6 +85,10 @@ async function isOutdated(opener: Opener, file: string): Promise<boolean> {
   if (!isRotatedName(file) || (await opener.files.joined?.(file))) return false
   const family = await listFamily(opener, file)
   const own = placeIn(family, file)
-  if (own < 0) return true
+  if (own < 0) {
+    await opener.files.stat(file, opener.budget.signal)
+    // A rotation gave its name to another file after the list was made: that one may be the newest.
+    throw replaced(file)
+  }
   return own < lastFor(family, file) && opener.budget.clock.now() - family.members[own]!.modified > JUST_NOW
 }

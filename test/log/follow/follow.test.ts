@@ -713,6 +713,26 @@ describe('follow on a disk', () => {
     await client.until(({ text }) => text === `short${line(4)}`)
   })
 
+  it('moves on from a file that got its name while it was looked for', async () => {
+    renameSync(path('a.log'), path('a.log.1'))
+    const store = fsStore(folder)
+    let lists = 0
+    const moving: Store = {
+      stat: (key) => store.stat(key),
+      read: (key, range, options) => store.read(key, range, options),
+      watch: (key, changed) => store.watch!(key, changed),
+      async *list(prefix, options) {
+        if (lists++ > 0) yield* store.list(prefix, options)
+      },
+    }
+    const client = await open(appOf(moving), 'file=a.log.1&lines=1', SSE)
+    await client.until(({ records }) => records === line(2))
+    renameSync(path('a.log.1'), path('a.log.2'))
+    writeFileSync(path('a.log.1'), line(3))
+    await client.until(({ records }) => records === lines(2, 4))
+    expect(lists).toBeGreaterThan(1)
+  })
+
   it('does not lose a line that is split by a rotation', async () => {
     const client = await open(appOf(fsStore(folder)), 'file=a.log&lines=0', SSE)
     appendFileSync(path('a.log'), line(3).slice(0, 30))
