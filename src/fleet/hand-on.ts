@@ -37,6 +37,7 @@ const TOLD = [
   'X-Accel-Buffering',
   'X-Nodestate-File',
   'X-Nodestate-Missing',
+  'X-Nodestate-Modified',
   'X-Nodestate-Note',
 ]
 /** Nothing that a browser would run. */

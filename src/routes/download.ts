@@ -129,6 +129,7 @@ function headersOf({ key, etag, modified, id, appendOnly }: Entry): Record<strin
     'Accept-Ranges': 'bytes',
     ...COMMON_HEADERS,
     'Last-Modified': new Date(modified).toUTCString(),
+    'X-Nodestate-Modified': new Date(modified).toISOString(),
     // A shipped log has an id of another kind, which does not tell files of one name apart.
     ...(id !== undefined && !appendOnly && { 'X-Nodestate-File': id }),
     ETag: etag,

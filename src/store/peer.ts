@@ -20,7 +20,8 @@ const PATIENCE = { retries: 1, timeout: 4000, deadline: 8000, listDeadline: 8000
 
 /**
  * The logs of another nodestate, over its API: `log/list?etag=true`, and HEAD and ranges of `log/download`. Times are
- * whole seconds, because that is what the headers carry. Nothing that the peer says is believed before it is checked.
+ * exact to the millisecond, as those of the peer, which must put the files of a log in the same order. Nothing that it says
+ * is believed before it is checked.
  */
 export function peerStore(options: PeerStoreOptions): Store {
   return storeOver(new PeerWire(options), options)
@@ -112,7 +113,7 @@ function parseList(body: unknown): Entry[] {
 
 function parseEntry(value: unknown): Entry {
   const { name, size, modified, etag, id, joined } = (value ?? {}) as Readonly<Record<string, unknown>>
-  const time = typeof modified === 'string' ? wholeSeconds(Date.parse(modified)) : Number.NaN
+  const time = typeof modified === 'string' ? Date.parse(modified) : Number.NaN
   const isText = typeof name === 'string' && typeof etag === 'string'
   if (!isText || !isSize(size) || Number.isNaN(time) || !ETAG.test(etag)) throw notAList()
   const hasId = typeof id === 'string' && ID.test(id)
@@ -127,10 +128,6 @@ function notAList(): TransientError {
   return new TransientError(new StoreError('unavailable', 'The peer sent a list that makes no sense'))
 }
 
-function wholeSeconds(time: number): number {
-  return Math.floor(time / 1000) * 1000
-}
-
 /** Where the next part of a list begins; null if there is none. */
 function nextOf(answer: Response): string | null {
   const target = /<([^>]*)>\s*;\s*rel="next"/.exec(answer.headers.get('Link') ?? '')?.[1]
@@ -140,7 +137,8 @@ function nextOf(answer: Response): string | null {
 
 function entryOf(key: string, answer: Response, size: number): Entry {
   const etag = answer.headers.get('ETag') ?? ''
-  const modified = wholeSeconds(Date.parse(answer.headers.get('Last-Modified') ?? ''))
+  const time = answer.headers.get('X-Nodestate-Modified') ?? answer.headers.get('Last-Modified') ?? ''
+  const modified = Date.parse(time)
   const id = answer.headers.get('X-Nodestate-File')
   if (!ETAG.test(etag) || Number.isNaN(modified) || !isSize(size))
     throw new StoreError('unavailable', `The answer for "${key}" is not that of a file of a peer`)

@@ -31,6 +31,7 @@ describe('a list with etag=true', () => {
       const { headers } = await app.request(`/api/v1/log/download?file=${name}`, { method: 'HEAD' })
       expect(headers.get('ETag')).toBe(etag)
       expect(headers.get('X-Nodestate-File')).toBe(id)
+      expect(headers.get('X-Nodestate-Modified')).toBe(modified)
       expect(Date.parse(headers.get('Last-Modified')!)).toBe(Math.floor(Date.parse(modified) / 1000) * 1000)
     }
     for (let i = 0; i < 3; i++) {

@@ -201,9 +201,21 @@ describe('a peer', () => {
       { token: () => 'secret' },
     )
     expect(await all(store.list())).toEqual([
-      { key: 'a.log', size: 3, modified: Date.parse('2026-11-14T02:10:00Z'), etag: '"1"', id: '7' },
+      { key: 'a.log', size: 3, modified: Date.parse('2026-11-14T02:10:00.500Z'), etag: '"1"', id: '7' },
     ])
     expect(seen).toEqual(['Bearer secret', '1'])
+  })
+
+  it('tells times of change to the millisecond, in its list and of a file', async () => {
+    const headers = { ...FILE, 'Content-Length': '3', 'X-Nodestate-Modified': ENTRY.modified }
+    const store = await peer((request, response) => {
+      if (request.url!.includes('log/list')) list([ENTRY])(request, response)
+      else response.writeHead(200, headers).end(request.method === 'HEAD' ? undefined : 'abc')
+    })
+    const [listed] = await all(store.list())
+    expect(listed!.modified).toBe(Date.parse(ENTRY.modified))
+    expect(await store.stat('a.log')).toEqual(listed)
+    expect((await store.read('a.log'))!.entry).toEqual(listed)
   })
 
   it('that is no nodestate, or too old, is not an empty one', async () => {
