@@ -3,18 +3,14 @@ import { byName, byNameReversed, isActive, type RotatedFile } from './by-name.ts
 import { kinOf, type NamedFiles } from './kin.ts'
 import { isRotatedName } from './names.ts'
 import { rolledMembers } from './rolled.ts'
-import { insertByTime, isRising } from './times.ts'
+import { type FirstAndLast, insertByTime, isRising, isWithin, overlap } from './times.ts'
 
 /** What the beginning of a file says about its place in the family. The caller reads it: this file reads nothing. */
-export interface Head {
-  /** Time of the first record in milliseconds; null when it has none. */
-  time: number | null
+export interface Head extends FirstAndLast {
   /** Equal if two files begin with the same text; null when there is too little text to tell. */
   print: string | null
   /** Bytes of text; absent for a compressed file that has not been read to its end. */
   length?: number
-  /** Time of the last record; absent where it was not needed or is not known. */
-  last?: number
 }
 
 type HeadOf = (entry: Entry) => Head | undefined
@@ -36,7 +32,7 @@ export interface Family {
   unmeasured: Entry[]
   /** Files that begin like others and are not longer; only a comparison would tell if they are copies. */
   unproven: [one: Entry, other: Entry][]
-  /** Files that seem newer than the active one, and that itself; only their last records would tell if they are copies. */
+  /** Files whose last record would tell whether they are copies of others, or go on after others begin. */
   unended: Entry[]
   /** Other names of members: links, and files with the same text. */
   aliases: ReadonlyMap<string, string>
@@ -169,6 +165,8 @@ interface Arranged {
   order: RotatedFile[]
   certain: boolean
   wanted: Entry[]
+  /** Files whose last record would make the order more certain. */
+  unended?: Entry[]
 }
 
 function* arrangeShipped(members: RotatedFile[], headOf: HeadOf): Generator<void, Arranged> {
@@ -187,27 +185,28 @@ function* arrangeShipped(members: RotatedFile[], headOf: HeadOf): Generator<void
  * whatever their times of change say, an active file that is not compressed is newer. In a log that reuses its names in
  * turn, a newer file has later records.
  */
-function withActiveLast(arranged: Arranged, headOf: HeadOf): Arranged & { unended: Entry[] } {
-  const { order } = arranged
+function withActiveLast(arranged: Arranged, headOf: HeadOf): Required<Arranged> {
+  const { order, unended: wanted = [] } = arranged
   const active = order.find((member) => isActive(member) && !member.compressed)
   const behind = active ? order.slice(order.indexOf(active) + 1) : []
-  if (!active || behind.length === 0) return { ...arranged, unended: [] }
+  if (!active || behind.length === 0) return { ...arranged, unended: wanted }
   const plain = behind.filter(({ compressed, entry }) => !compressed && entry.size > 0)
-  const ends = [active, ...plain].map(({ entry }) => entry)
   const unended =
     plain.length > MAX_ALL || plain.length === 0
-      ? []
-      : ends.filter((entry) => typeof headOf(entry)?.time === 'number' && headOf(entry)!.last === undefined)
+      ? wanted
+      : [...wanted, ...unendedIn([active, ...plain], headOf)]
   if (!plain.every(({ entry }) => isWithin(headOf(entry), headOf(active.entry))))
     return { ...arranged, unended }
   const others = order.filter((member) => member !== active)
   return { ...arranged, order: [...others, active], certain: false, unended }
 }
 
-/** Whether the records of a file are in the time of another one. */
-function isWithin(one: Head | undefined, other: Head | undefined): boolean {
-  const [first, last] = [one?.time ?? Number.NaN, one?.last ?? Number.NaN]
-  return first >= (other?.time ?? Number.NaN) && last <= (other?.last ?? Number.NaN)
+/** Files that are not compressed and whose last record is not known. */
+function unendedIn(files: readonly RotatedFile[], headOf: HeadOf): Entry[] {
+  return files
+    .filter(({ compressed }) => !compressed)
+    .map(({ entry }) => entry)
+    .filter((entry) => typeof headOf(entry)?.time === 'number' && headOf(entry)!.last === undefined)
 }
 
 function* arrange(members: RotatedFile[], headOf: HeadOf): Generator<void, Arranged> {
@@ -240,9 +239,12 @@ function* arrange(members: RotatedFile[], headOf: HeadOf): Generator<void, Arran
   const isNear = (order: RotatedFile[]) => isRising(timesIn(order), CLOCK_CHANGE_MS)
   const isUsual =
     isByChange(order, directions[1]!) && (isArchivedFirst(order) || !directions.some(isArchivedFirst))
-  // A record of the active file is the newest: with it, an order on which all evidence agrees is right.
+  if (agreed && (agreed === order || !isUsual)) return { order: agreed, certain: true, wanted }
+  // A record of the active file is the newest: with it, an order on which all evidence agrees is right. If a file goes on
+  // after the next one begins, the clock was set back instead, and an archive was made late.
   const isWitnessed = order.some((member) => isActive(member) && headOf(member.entry)?.time != null)
-  if (agreed && (agreed === order || !isUsual || isWitnessed)) return { order: agreed, certain: true, wanted }
+  if (agreed && isWitnessed && !overlap(agreed.filter(hasText).map(({ entry }) => headOf(entry))))
+    return { order: agreed, certain: true, wanted, unended: unendedIn(rotated, headOf) }
   // The hour that comes twice in autumn looks like a step back; times of change show that it is none. If a clock was set
   // back by more, records may agree with the numbers in the other direction: times of change and usual numbers weigh more.
   if (isUsual) return { order, certain: agreed ? isRising(timesIn(order)) : isNear(order), wanted }

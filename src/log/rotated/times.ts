@@ -22,3 +22,22 @@ export function insertByTime<T>(
   }
   return { order: inserted, certain }
 }
+
+/** The times of the records in a file, in milliseconds. */
+export interface FirstAndLast {
+  /** Of the first record; null when it has none. */
+  time: number | null
+  /** Of the last record; absent where it was not needed or is not known. */
+  last?: number
+}
+
+/** Whether the records of a file are in the time of another one. */
+export function isWithin(one: FirstAndLast | undefined, other: FirstAndLast | undefined): boolean {
+  const [first, last] = [one?.time ?? Number.NaN, one?.last ?? Number.NaN]
+  return first >= (other?.time ?? Number.NaN) && last <= (other?.last ?? Number.NaN)
+}
+
+/** Whether the records of a file are known to go on after the next one begins. */
+export function overlap(spans: readonly (FirstAndLast | undefined)[]): boolean {
+  return spans.some((span, i) => (span?.last ?? Number.NaN) > (spans[i + 1]?.time ?? Number.NaN))
+}
