@@ -125,16 +125,17 @@ async function findCursor(
  * Whether a file was renamed or truncated after it was opened or listed: what was read of it may be in an older file of the
  * list, too. Objects in a bucket are not truncated, and have another version then.
  */
-async function wasReplaced(
-  { files, budget }: Opener,
-  { entry, name }: Text,
-  listed: Entry,
-): Promise<boolean> {
+async function wasReplaced({ files, budget }: Opener, text: Text, listed: Entry): Promise<boolean> {
+  const { entry, name } = text
   if (entry.id === undefined || entry.appendOnly) return false
   // It may have grown again since: then only the file as it was read and as it was listed show that it was truncated.
   const [one, other] = entry.modified < listed.modified ? [entry, listed] : [listed, entry]
   if (one.modified < other.modified && one.size > other.size) return true
-  const now = await files.stat(name, budget.signal)
+  // To more than before: then only its bytes do.
+  const print = entry.etag === listed.etag || text.compressed ? null : text.known(entry.size)
+  const current = print && (await PlainText.openAt(files, name, print, budget))
+  if (current && !(await holds(current, { offset: 0, print }))) return true
+  const now = current?.entry ?? (await files.stat(name, budget.signal))
   return [entry, listed].some(({ id, size }) => id !== now.id || size > now.size)
 }
 

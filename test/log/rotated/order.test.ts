@@ -257,38 +257,42 @@ it.each(['before', 'during'])(
   },
 )
 
-it('a file that is copied and truncated after it was opened, and grows again, has each line once', async () => {
-  write('a.log', line('14T20:01', 1), '14T20:01')
-  const store = fsStore(folder)
-  let opened = () => {}
-  const isOpened = new Promise<void>((resolve) => {
-    opened = resolve
-  })
-  let lists = 0
-  const copied: Store = {
-    ...store,
-    async read(...asked) {
-      const got = await store.read(...asked)
-      opened()
-      return got
-    },
-    async *list(prefix, options) {
-      await isOpened
-      if (lists++ === 0) {
-        copyFileSync(join(folder, 'a.log'), join(folder, 'a.log.1'))
-        write('a.log', '', '14T20:02')
-      }
-      yield* store.list(prefix, options)
-    },
-    async stat(key, signal) {
-      write('a.log', line('14T20:03', 2) + line('14T20:03', 3), '14T20:03')
-      return store.stat(key, signal)
-    },
-  }
-  const app = createApp({ logs: copied, config: '' })
-  const response = await app.request('/api/v1/log/view?file=a.log&rotated=true')
-  expect(numbersOf(await response.text()).filter((number) => number === 1)).toEqual([1])
-})
+it.each(['before', 'after'])(
+  'a file that is copied and truncated after it was opened, and grows again %s it is listed, has each line once',
+  async (when) => {
+    const grown = line('14T20:03', 2) + line('14T20:03', 3)
+    write('a.log', line('14T20:01', 1), '14T20:01')
+    const store = fsStore(folder)
+    let opened = () => {}
+    const isOpened = new Promise<void>((resolve) => {
+      opened = resolve
+    })
+    let lists = 0
+    const copied: Store = {
+      ...store,
+      async read(...asked) {
+        const got = await store.read(...asked)
+        opened()
+        return got
+      },
+      async *list(prefix, options) {
+        await isOpened
+        if (lists++ === 0) {
+          copyFileSync(join(folder, 'a.log'), join(folder, 'a.log.1'))
+          write('a.log', when === 'before' ? grown : '', '14T20:02')
+        }
+        yield* store.list(prefix, options)
+      },
+      async stat(key, signal) {
+        write('a.log', grown, '14T20:03')
+        return store.stat(key, signal)
+      },
+    }
+    const app = createApp({ logs: copied, config: '' })
+    const response = await app.request('/api/v1/log/view?file=a.log&rotated=true')
+    expect(numbersOf(await response.text()).filter((number) => number === 1)).toEqual([1])
+  },
+)
 
 it('a file that multilog renames between two lists is in one of them', async () => {
   const write = (number: number) => writeFileSync(join(folder, 'current'), line(`14T20:0${number}`, number))
