@@ -8,7 +8,7 @@ import type { WalkRange } from '../search/range.ts'
 import { MAX_RECORD } from '../search/records.ts'
 import { EVERY_RECORD } from '../selection.ts'
 import { type Cursor, fingerprint, isStartPlace, PRINT_READ } from '../text/cursor.ts'
-import { checkFormat, formatOf } from '../text/format.ts'
+import { checkFormat, formatOf, SAMPLE } from '../text/format.ts'
 import { gone, type OpenLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import { holds, type Text } from '../text/text.ts'
@@ -211,11 +211,21 @@ export async function liveFilter(
   }
   const filter = await inSession(context, opening, async ({ series }) => {
     const format = await formatOf(series, clock)
-    const undecided = format === PLAIN && series.end === 0
+    // Only a whole line shows that a log has no known format.
+    const undecided = format === PLAIN && !(await hasLine(series))
     if (!undecided) checkFormat(format, selection)
     return { ...filterOf(selection, { format, zone }), undecided }
   })
   return filter!
+}
+
+/** Whether a log has a whole line, or the beginning of a long one. */
+async function hasLine({ parts }: Series): Promise<boolean> {
+  for (const part of parts.toReversed()) {
+    const head = await part.head(SAMPLE)
+    if (head.length >= SAMPLE || head.includes(10)) return true
+  }
+  return false
 }
 
 /** The filter that everything passes. */

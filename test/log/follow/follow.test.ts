@@ -748,6 +748,17 @@ describe('follow on a disk', () => {
     await client.until(({ records }) => records === line(2, 'ERROR'))
   })
 
+  it('finds the format of a file that had only the beginning of a line when it began', async () => {
+    writeFileSync(path('new.log'), line(0).slice(0, 10))
+    const one = await open(app, 'file=new.log&level=info&lines=0', SSE)
+    const several = await open(app, 'file=*.log&lines=1', SSE)
+    appendFileSync(path('new.log'), line(0).slice(10) + line(1, 'DEBUG') + line(2))
+    await one.until(({ records }) => records.endsWith(line(2)))
+    expect(one.records).toBe(line(0) + line(2))
+    await several.until(({ records }) => records.endsWith(line(2)))
+    expect(several.records.match(/new.log\t.*line \d/g)).toHaveLength(3)
+  })
+
   it('knows the format of a file that was just rotated by what it was before', async () => {
     writeFileSync(path('b.log.1'), lines(0, 5))
     writeFileSync(path('b.log'), '\tat the rest of a trace\n')
