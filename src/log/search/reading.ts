@@ -25,8 +25,10 @@ export const FIRST_WINDOW = 4
 
 /** How many reads always have memory. */
 export const FREE_READS = 4
-/** The share of the memory that the others may take: the rest is for answers. */
-const READ_SHARE = 0.8
+/** The share of the memory that the others may take: the rest is for answers, and for the garbage of earlier reads. */
+const READ_SHARE = 0.5
+/** The share by which the size of a read is chosen. */
+const SIZE_SHARE = 0.8
 
 /** Memory for the reads of a scan; it ends where that for answers begins. */
 export function leaseForReads(memory: MemoryBudget | undefined): Lease | null {
@@ -40,6 +42,6 @@ export function leaseForReads(memory: MemoryBudget | undefined): Lease | null {
 export function remoteChunk({ chunk, parallel = 1, memory = Number.POSITIVE_INFINITY }: Reading): number {
   // Two more than run in parallel: while one is examined, the next read begins before the last one's memory is free.
   const counted = Math.max(1, parallel + 2 - FREE_READS)
-  const most = (READ_SHARE * memory) / counted - SLACK
+  const most = (SIZE_SHARE * memory) / counted - SLACK
   return chunk * Math.max(1, Math.min(LARGEST_READ, Math.floor(most / chunk)))
 }
