@@ -15,6 +15,8 @@ export interface Comparison {
   lines: number
   /** The records that the reference chooses. */
   chosen: Found[]
+  /** How many records it chooses them from. */
+  searched: number
   question(more: Record<string, string | number>): string
   get(path: string, headers?: Record<string, string>): Promise<Answer | null>
   /** Compares records as JSON with those that the reference chooses. */
@@ -41,16 +43,38 @@ export function compareRecords(
   expected: readonly Found[],
   differs: (what: string) => void,
 ): void {
-  const got = ndjson
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => {
-      const { time, level, message } = JSON.parse(line) as { time?: string; level?: string; message?: string }
-      return `<${/<(\d+-\d+)>/.exec(message ?? '')?.[1]}> ${time === undefined ? null : Date.parse(time)} ${level}`
-    })
-  const want = expected.map(({ id, time, level }) => `<${id}> ${time} ${level}`)
+  const got = recordsIn(ndjson)
+  const want = expected.map(shown)
   const at = want.findIndex((record, i) => record !== got[i])
   if (at >= 0)
     differs(`record ${at + 1} of ${want.length} (${got.length}) is ${got[at]} instead of ${want[at]}`)
   else if (got.length > want.length) differs(`${got[want.length]} is too much, after ${want.length} records`)
+}
+
+/** Compares what a search gave that ended early: each record is one of those expected, once and in their order. */
+export function comparePart(
+  ndjson: string,
+  expected: readonly Found[],
+  differs: (what: string) => void,
+): void {
+  const want = expected.map(shown)
+  let at = 0
+  for (const record of recordsIn(ndjson)) {
+    const found = want.indexOf(record, at)
+    if (found < 0)
+      return void differs(`${record} is none of the ${want.length} records after ${want[at - 1]}`)
+    at = found + 1
+  }
+}
+
+function recordsIn(ndjson: string): string[] {
+  const lines = ndjson.split('\n').filter(Boolean)
+  return lines.map((line) => {
+    const { time, level, message } = JSON.parse(line) as { time?: string; level?: string; message?: string }
+    return `<${/<(\d+-\d+)>/.exec(message ?? '')?.[1]}> ${time === undefined ? null : Date.parse(time)} ${level}`
+  })
+}
+
+function shown({ id, time, level }: Found): string {
+  return `<${id}> ${time} ${level}`
 }

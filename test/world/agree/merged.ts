@@ -20,6 +20,7 @@ function timeline(comparison: Comparison): { lanes: Lane[]; merged: Comparison }
   const merged: Comparison = {
     ...comparison,
     chosen: lanes.flatMap(({ chosen }) => chosen),
+    searched: present.reduce((sum, { reference }) => sum + reference.records(true).length, 0),
     question(more) {
       const parameters = new URLSearchParams(question(more))
       parameters.delete('rotated')

@@ -22,10 +22,10 @@ const MOST_PAGES = 12
 /** All pages from the end to the beginning, or from the beginning to the end. */
 export const pages =
   (isBack: boolean): Kind =>
-  async ({ chosen, lines, question, get, compare, differs }) => {
+  async ({ chosen, searched, lines, question, get, compare, differs }) => {
     const all: string[] = []
     const asked = new Set<string>()
-    let most = 3 * MOST_PAGES
+    let spent = 0
     const count = Math.max(lines, Math.ceil(chosen.length / MOST_PAGES))
     const first = question({ format: 'ndjson', ...(isBack ? { lines: count } : { first: count }) })
     for (let link: string | null = `?${first}`, page = 1; link !== null; page++) {
@@ -38,8 +38,9 @@ export const pages =
       const isSpent = answer.notes.includes('scan-budget')
       if (!isBack && answer.text === '' && !isSpent) break
       // With the smallest budget, each looks at a single record.
-      if (isSpent) most++
-      if (page > most) return differs('the pages have no end')
+      if (isSpent) spent++
+      if (spent > 2 * searched + MOST_PAGES || page - spent > 3 * MOST_PAGES)
+        return differs('the pages have no end')
       link = linkOf(answer, isBack ? 'prev' : 'next')
     }
     compare(all.join(''), chosen)
