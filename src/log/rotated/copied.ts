@@ -2,7 +2,6 @@ import type { Entry } from '../../store/store.ts'
 import { equal } from '../text/bytes.ts'
 import type { Text } from '../text/text.ts'
 import { isActive, type RotatedFile } from './by-name.ts'
-import { recordTimes } from './heads.ts'
 import type { NamedFiles } from './kin.ts'
 import { parseName } from './names.ts'
 
@@ -10,8 +9,6 @@ import { parseName } from './names.ts'
 const COMPARED = 4096
 /** A copy is made while the log is being written, so it is hardly older than the log. */
 const COPY_MS = 2000
-/** Unless the clock is set forward meanwhile. Longer files than what is compared are known by their heads. */
-const CLOCK_MS = 3_600_000
 
 /**
  * `copytruncate` copies a log and then truncates it. In between, the copy is the beginning of the log under another name,
@@ -31,21 +28,14 @@ export function copyIn(name: string, { files }: NamedFiles): { copy: Entry; acti
 }
 
 function isRecent({ id, size, modified }: Entry, active: Entry): boolean {
-  const most = size < COMPARED ? CLOCK_MS : COPY_MS
-  return size > 0 && size <= active.size && id !== active.id && active.modified - modified < most
+  return size > 0 && size <= active.size && id !== active.id && active.modified - modified < COPY_MS
 }
 
-/**
- * Whether a text is the beginning of another one, by its first and its last bytes. A short one that was not changed in
- * the last seconds must have the time of a record: it may be a banner that files share.
- */
+/** Whether a text is the beginning of another one, by its first and its last bytes. */
 export async function isBeginningOf(copy: Text, whole: Text): Promise<boolean> {
   const isEqual = async (from: number, to: number) =>
     equal(await copy.read(from, to), await whole.read(from, to))
   const size = await copy.size()
   if (!(await isEqual(0, Math.min(size, COMPARED)))) return false
-  if (size > COMPARED) return isEqual(Math.max(COMPARED, size - COMPARED), size)
-  const { modified } = copy.entry
-  const isTimed = async () => !recordTimes(await copy.read(0, size), modified).next().done
-  return size === COMPARED || whole.entry.modified - modified < COPY_MS || (await isTimed())
+  return size <= COMPARED || isEqual(Math.max(COMPARED, size - COMPARED), size)
 }

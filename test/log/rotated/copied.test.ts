@@ -43,24 +43,11 @@ for (const [size, copied] of [
       expect(await whole('download=true')).toEqual(expected)
     })
 
-it.each([
-  [400, 100],
-  [6, 3],
-])(
-  'lines are there once if the clock is set forward while a log of %i lines is copied',
-  async (size, copied) => {
-    write('broker.log.2', lines(0, 5), NOW - 7200)
-    write('broker.log.1', lines(5, 5 + copied).slice(0, -10), NOW - 30)
-    write('broker.log', lines(5, 5 + size), NOW)
-    expect(await whole('lines=1000')).toEqual([200, lines(0, 5 + size)])
-  },
-)
-
-it('a short file without times that begins like the log is a part of it if it is older', async () => {
-  write('broker.log.2', 'starting\nstopped\n', NOW - 7200)
-  write('broker.log.1', 'starting\n', NOW - 30)
-  write('broker.log', 'starting\nrunning\n', NOW)
-  expect(await whole('lines=1000')).toEqual([200, 'starting\nstopped\nstarting\nstarting\nrunning\n'])
+it('lines are there once if the clock is set forward while more than 4 KiB of a log are copied', async () => {
+  write('broker.log.2', lines(0, 5), NOW - 7200)
+  write('broker.log.1', lines(5, 105).slice(0, -10), NOW - 30)
+  write('broker.log', lines(5, 405), NOW)
+  expect(await whole('lines=1000')).toEqual([200, lines(0, 405)])
 })
 
 it('a file that only begins like the log is a part of it', async () => {
