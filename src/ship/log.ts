@@ -302,8 +302,9 @@ export class LogShipper {
       return false
     const original = await this.#originalOf(file)
     if (original) return this.#passOver(file, original)
-    // A copy may have been finished since the check, and its original truncated.
-    const isGrown = !file.text.compressed && (await file.text.size()) > file.size
+    // A copy may have been finished since the check, and its original truncated. The log itself grows all the time.
+    const mayBeCopy = !file.text.compressed && !files.isActive(file.id)
+    const isGrown = mayBeCopy && (await file.text.size()) > file.size
     if (isGrown || !this.#examiner.isCurrent(file, memory)) {
       const now = await this.#examiner.examine(file, memory)
       // It may be something else, given what was shipped since.
