@@ -13,6 +13,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createApp } from '../../../src/app.ts'
+import { overlap } from '../../../src/log/rotated/times.ts'
 import { fsStore } from '../../../src/store/fs.ts'
 import type { Entry, Store } from '../../../src/store/store.ts'
 import { numbersOf } from '../../support/log-clients.ts'
@@ -174,6 +175,11 @@ it('a file that goes on after an archive begins comes after it, if the clock was
   const guess = { numbers: [1, 2, 3, 4], note: 'family-order' }
   expect(await view('file=a.log&rotated=true')).toMatchObject(guess)
   expect(await view('file=a.log&rotated=true&download=true')).toMatchObject(guess)
+})
+
+it('lines that threads wrote out of order are no overlap', () => {
+  expect(overlap([{ time: 0, last: 1050 }, { time: 1000 }])).toBe(false)
+  expect(overlap([{ time: 0, last: 1200 }, { time: 1000 }])).toBe(true)
 })
 
 it('an archive that was made late comes before the file that was written after it where numbers rise', async () => {
