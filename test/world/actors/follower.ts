@@ -21,6 +21,8 @@ interface Follow extends Step {
 }
 
 export const FOLLOWERS = 'follower'
+/** How long the headers of a timeline wait for its logs. */
+const HEADERS_MS = 2000
 
 /** Clients that follow a log, or all logs, by events, leave, and come back with the id of the last one. */
 export const follower: Actor = {
@@ -137,7 +139,12 @@ export class Following {
       if (status === 410 || status === 400) this.#lastId = null
       return
     }
-    if (id === null) for (const followed of this.#followed.values()) followed.begin()
+    const begin = () => {
+      if (id === null) for (const followed of this.#followed.values()) followed.begin()
+    }
+    begin()
+    // The headers of a timeline may come before its logs are open.
+    let isEarly = kernel.elapsed() - from >= HEADERS_MS
     // Logs that are named here are not in the timeline.
     const missing = response.headers.get('X-Nodestate-Missing') ?? ''
     for (const name of missing.match(/[^,; ]+(?=;)/g) ?? []) this.#followed.get(logOf(name))?.event(false)
@@ -152,6 +159,8 @@ export class Following {
       for (;;) {
         const { done, value } = await reader.read()
         if (done) return
+        if (isEarly) begin()
+        isEarly = false
         text += decoder.decode(value, { stream: true })
         for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
           this.#event(text.slice(0, end))
