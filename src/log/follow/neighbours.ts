@@ -1,15 +1,19 @@
 import { soundsCompressed } from '../../codec/kind.ts'
 import { type Entry, StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
-import { type Family, placeIn } from '../rotated/family.ts'
+import { type Family, lastFor, placeIn } from '../rotated/family.ts'
 import { listFamily } from '../rotated/relatives.ts'
 import { equal } from '../text/bytes.ts'
 import { isTelling } from '../text/cursor.ts'
 import { type Opener, openText } from '../text/open.ts'
-import { type TextEnd, textEnd } from '../text/text.ts'
+import { type Text, type TextEnd, textEnd } from '../text/text.ts'
 
 /** An archive is read to its end, unless it is larger than this. */
 const MOST_UNPACKED = 4 * 1024 * 1024
+
+function isLargeArchive({ key, size }: Entry): boolean {
+  return soundsCompressed(key) && size > MOST_UNPACKED
+}
 
 /**
  * The end of the file before an empty one, or without `name` of the newest file that has text: its last bytes prove a
@@ -22,8 +26,19 @@ export async function endBefore(
 ): Promise<TextEnd | null> {
   const at = name === null ? family.members.length : placeIn(family, name)
   const entry = family.members.slice(0, Math.max(0, at)).findLast(({ size }) => size > 0)
-  if (!entry || (soundsCompressed(entry.key) && entry.size > MOST_UNPACKED)) return null
+  if (!entry || isLargeArchive(entry)) return null
   return ifReadable(async () => textEnd(await openText(opener, entry)))
+}
+
+/** The next file of a log that holds anything, or an empty one at the end. A file that `isRenamed` is before the log's own. */
+export function nextAfter(at: number, family: Family, file: string, isRenamed: boolean): Entry | undefined {
+  const { members } = family
+  const last = lastFor(family, file)
+  const end = isRenamed ? Math.max(last, placeIn(family, file)) : last
+  // Where the order is a guess, what has not changed since may have been read before.
+  const isNewer = ({ modified }: Entry) => family.certain || modified >= members[at]!.modified
+  const newer = members.slice(at + 1, end + 1).filter(isNewer)
+  return newer.find(({ size }) => size > 0) ?? newer.at(-1)
 }
 
 /** Whether a file has only the beginning of its first line, and may grow: one that another file follows has ended. */
@@ -59,24 +74,30 @@ export function copiesAfter(time: number, { members }: Family, own: number): Ent
 }
 
 /**
- * Whether a file that was empty at a time may have been written, copied and truncated before it got the bytes that it has
- * now. A file that was restored since then looks the same. Objects in a bucket are not truncated.
+ * The file that may have what was written to another one after a time, before that was truncated and got the bytes that
+ * it has now. The first `back` of these were seen before. A file that was restored since then looks the same. Objects in
+ * a bucket are not truncated.
  */
-export async function mayHaveCopy(
+export async function copySince(
   opener: Opener,
   file: string,
-  { entry, bytes, since }: { entry: Entry; bytes: Uint8Array; since: number },
-): Promise<boolean> {
-  if (entry.id === undefined || entry.appendOnly) return false
+  { entry, bytes, back, since }: { entry: Entry; bytes: Uint8Array; back: number; since: number },
+): Promise<Text | null> {
+  if (entry.id === undefined || entry.appendOnly) return null
   const family = await listFamily(opener, file)
   const at = placeIn(family, entry.key)
-  if (at < 0) return false
+  if (at < 0) return null
   const copy = copiesAfter(since, family, at).find(({ size }) => size > 0)
-  // An archive may be older than its time says.
-  if (!copy || soundsCompressed(copy.key) || family.members.indexOf(copy) > at) return false
-  const head = await ifReadable(async () => (await openText(opener, copy)).head(bytes.length))
-  // A copy of these bytes shows that nothing came before them.
-  return head !== null && !equal(head, bytes.subarray(0, head.length))
+  if (!copy || family.members.indexOf(copy) > at) return null
+  // An archive may be older than its time says: only the same beginning shows what it is, unless it was there before.
+  if (back === 0 ? soundsCompressed(copy.key) : isLargeArchive(copy)) return null
+  return ifReadable(async () => {
+    const text = await openText(opener, copy)
+    const head = await text.head(bytes.length)
+    // A copy of these bytes shows that nothing came before them.
+    const isOther = !equal(head, bytes.subarray(0, head.length))
+    return isOther && equal(head.subarray(0, back), bytes.subarray(0, back)) ? text : null
+  })
 }
 
 /** What is read of another file; null if it cannot be read. */

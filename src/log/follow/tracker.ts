@@ -18,7 +18,7 @@ import type { Text } from '../text/text.ts'
 import { bytesIn, type Change, type Followed, moveChange } from './change.ts'
 import { beginningOf, pastHole } from './holes.ts'
 import { unlessMoving } from './moving.ts'
-import { copiesAfter, endBefore, isUnfinished, mayHaveCopy, wasRotated } from './neighbours.ts'
+import { copiesAfter, copySince, endBefore, isUnfinished, nextAfter, wasRotated } from './neighbours.ts'
 
 /** Bytes per read, and per poll. */
 const READ_BYTES = 1024 * 1024
@@ -193,10 +193,13 @@ export class Tracker {
       const bytes = await collect(got)
       const { id = null, size, etag, modified } = got.entry
       if (id !== this.#id || size < this.#offset || !equal(bytes.subarray(0, back), this.#seen)) return 'lost'
-      if (this.#offset === 0 && modified > this.#modified) {
+      // Too little was seen to prove that it is the same file, except its time.
+      if (this.#offset === back && !isTelling(this.#seen) && modified > this.#modified) {
         if (size === 0) return 'emptied'
-        if (await mayHaveCopy(this.#opener, this.#file, { entry: got.entry, bytes, since: this.#modified }))
-          changes.push({ kind: 'gap', file: this.#file })
+        const since = { entry: got.entry, bytes, back, since: this.#modified }
+        const copy = await copySince(this.#opener, this.#file, since)
+        if (copy && back > 0) return this.#goOnIn(copy, changes)
+        if (copy) changes.push({ kind: 'gap', file: this.#file })
       }
       this.#modified = modified
       this.#etag = size === this.#offset - back + bytes.length ? etag : undefined
@@ -235,15 +238,7 @@ export class Tracker {
     const found = await unlessMoving(() => findAmong(this.#opener, family, this.place))
     if (found === undefined) return false
     if (found !== null) {
-      if (!this.#renamed && found.name !== this.#name)
-        changes.push({ kind: 'rotated', file: this.#name, to: found.name })
-      this.#lostAt = null
-      this.#renamed = found.name !== this.#file
-      this.#name = found.name
-      this.#id = found.entry.id ?? null
-      this.#etag = undefined
-      this.#archive = found.compressed ? found : null
-      this.#lookAt = 0
+      this.#goOnIn(found, changes)
       return true
     }
     const last = this.#successor(family)
@@ -260,6 +255,20 @@ export class Tracker {
     if (!first) return false
     changes.push(change, this.#data(first))
     return true
+  }
+
+  /** Goes on at the same offset of a file that was renamed, copied or compressed. */
+  #goOnIn(found: Text, changes: Change[]): 'skipped' {
+    if (!this.#renamed && found.name !== this.#name)
+      changes.push({ kind: 'rotated', file: this.#name, to: found.name })
+    this.#lostAt = null
+    this.#renamed = found.name !== this.#file
+    this.#name = found.name
+    this.#id = found.entry.id ?? null
+    this.#etag = undefined
+    this.#archive = found.compressed ? found : null
+    this.#lookAt = 0
+    return 'skipped'
   }
 
   /**
@@ -324,7 +333,7 @@ export class Tracker {
     const at = placeIn(family, this.#name)
     // Another rotation may have given the name to another file. A plain file is proven by the read below.
     if (this.#archive && family.members[at]?.etag !== this.#archive.entry.etag) return this.#relocate(changes)
-    const next = at < 0 ? undefined : this.#nextIn(family, at)
+    const next = at < 0 ? undefined : nextAfter(at, family, this.#file, this.#renamed)
     this.#awaited = next && next.size === 0 ? next.key : null
     const { mark: known, since } = this.#listed
     // Only a list that shows nothing to move on to need not be made again.
@@ -356,18 +365,6 @@ export class Tracker {
     if (change) changes.push(change)
     changes.push(this.#data(first))
     return true
-  }
-
-  /** The next file that holds anything, or an empty one at the end. */
-  #nextIn(family: Family, at: number): Entry | undefined {
-    const { members } = family
-    const last = lastFor(family, this.#file)
-    const end = this.#renamed ? Math.max(last, placeIn(family, this.#file)) : last
-    if (at >= end) return undefined
-    // Where the order is a guess, what has not changed since may have been read before.
-    const isNewer = ({ modified }: Entry) => family.certain || modified >= members[at]!.modified
-    const newer = members.slice(at + 1, end + 1).filter(isNewer)
-    return newer.find(({ size }) => size > 0) ?? newer.at(-1)
   }
 
   /**

@@ -689,6 +689,28 @@ describe('follow on a disk', () => {
     expect(client.records).toBe(lines(1, 7))
   })
 
+  it.each(['new.log.1', 'new.log.1.gz'])('reads the rest of a first line in its copy %s', async (copy) => {
+    writeFileSync(path('new.log'), line(1).slice(0, 20))
+    utimesSync(path('new.log'), 1, 1)
+    const client = await open(app, 'file=new.log&lines=0', SSE)
+    writeFileSync(path(copy), copy.endsWith('.gz') ? gzipSync(lines(1, 4)) : lines(1, 4))
+    writeFileSync(path('new.log'), lines(4, 7))
+    await client.until(({ records }) => records.endsWith(line(6)))
+    expect(client.records).toBe(lines(1, 7))
+    expect(client.events.filter(({ name }) => name).map(({ name }) => name)).toEqual(['rotated'])
+  })
+
+  it.each([0, 20])('does not take a large archive for the copy of a log of %i bytes', async (size) => {
+    writeFileSync(path('new.log'), line(1).slice(0, size))
+    utimesSync(path('new.log'), 1, 1)
+    writeFileSync(path('new.log.1.gz'), gzipSync(line(0).repeat(100_000), { level: 0 }))
+    const client = await open(app, 'file=new.log&lines=0', SSE)
+    appendFileSync(path('new.log'), line(1).slice(size))
+    await client.until(({ records }) => records.endsWith(line(1)))
+    expect(client.records).toBe(line(1))
+    expect(client.events.filter(({ name }) => name)).toEqual([])
+  })
+
   it('does not confuse files that begin alike, if it began in the first line of a new one', async () => {
     writeFileSync(path('a.log.1'), lines(0, 3))
     writeFileSync(path('a.log'), line(3).slice(0, 20))
