@@ -37,7 +37,6 @@ const TOLD = [
   'X-Accel-Buffering',
   'X-Nodestate-File',
   'X-Nodestate-Missing',
-  'X-Nodestate-Modified',
   'X-Nodestate-Note',
 ]
 /** Nothing that a browser would run. */

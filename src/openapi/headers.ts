@@ -21,7 +21,6 @@ export const HEADERS = {
   'Accept-Ranges': 'Always `bytes`.',
   'Last-Modified': 'When the file was last written.',
   'X-Nodestate-File': 'An identity of the file that survives renaming, if the store has one.',
-  'X-Nodestate-Modified': 'When the file was last written, to the millisecond (ISO 8601).',
   'X-Nodestate-Zone': 'With `etag=true`: the zone of times in the logs that do not name one.',
   'Content-Range': 'The range that was sent, or the size of the file when the range is past its end.',
   'WWW-Authenticate': 'Which kind of token is needed.',

@@ -118,7 +118,6 @@ const ATTACHED: HeaderName[] = [
   'Accept-Ranges',
   'Last-Modified',
   'X-Nodestate-File',
-  'X-Nodestate-Modified',
 ]
 /** Every operation of a node and of a fleet. A resource that the app serves and that is missing here fails a test. */
 export const OPERATIONS: Operation[] = [

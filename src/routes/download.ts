@@ -1,4 +1,5 @@
 import { type Compression, compressionByName } from '../codec/kind.ts'
+import { isHop } from '../http/caller.ts'
 import { COMMON_HEADERS, noneMatchNames, notModified, singleTag } from '../http/conditional.ts'
 import { Problem } from '../http/problem.ts'
 import { attachment, ifRangeHolds, isSatisfiable, matchHolds, parseRange } from '../http/range.ts'
@@ -36,6 +37,7 @@ export async function downloadLog(request: Request, query: Query, { context, que
   // A joined log has no stored bytes of its own, only the text of its objects.
   if (files.joined && (await files.stat(file, request.signal)).joined)
     return queryView(request, { ...query, format: 'text', download: true })
+  const isPeer = isHop(request)
   const noneMatch = request.headers.get('If-None-Match')
   const known = singleTag(noneMatch)
   const match = request.headers.get('If-Match')
@@ -51,7 +53,9 @@ export async function downloadLog(request: Request, query: Query, { context, que
     if (noneMatchNames(noneMatch, entry.etag)) return notModified(entry.etag)
     // Ranges apply to GET only (RFC 9110, 14.2): HEAD describes the whole file.
     if (request.method === 'HEAD')
-      return new Response(null, { headers: { ...headersOf(entry), 'Content-Length': String(entry.size) } })
+      return new Response(null, {
+        headers: { ...headersOf(entry, isPeer), 'Content-Length': String(entry.size) },
+      })
   }
   const range = parseRange(request.headers.get('Range'))
   try {
@@ -61,8 +65,8 @@ export async function downloadLog(request: Request, query: Query, { context, que
       memory ? inParts(got, { read, parallel, memory, signal: request.signal }) : got
     const part = range && (await readRange(read, range, ifRange, options))
     return part
-      ? rangeResponse(parts(part), range)
-      : wholeResponse(parts(await files.read(file, undefined, options)))
+      ? rangeResponse(parts(part), range, isPeer)
+      : wholeResponse(parts(await files.read(file, undefined, options)), isPeer)
   } catch (error) {
     if (known !== undefined && error instanceof StoreError && error.code === 'unchanged')
       return notModified(known)
@@ -98,7 +102,11 @@ async function readRange(
   }
 }
 
-function rangeResponse({ entry, offset, length, body, missing }: StoreRead, range: ByteRange): Response {
+function rangeResponse(
+  { entry, offset, length, body, missing }: StoreRead,
+  range: ByteRange,
+  isPeer: boolean,
+): Response {
   if (missing && !missing.head) throw new MissingBytes(entry.key, missing)
   if (!isSatisfiable(range, entry.size))
     throw new Problem(
@@ -107,21 +115,21 @@ function rangeResponse({ entry, offset, length, body, missing }: StoreRead, rang
       { headers: { 'Content-Range': `bytes */${entry.size}` } },
     )
   // The last n bytes of an empty file: satisfiable to the letter, but Content-Range cannot express zero bytes.
-  if (length === 0) return wholeResponse({ entry, offset, length, body })
+  if (length === 0) return wholeResponse({ entry, offset, length, body }, isPeer)
   const headers = {
-    ...headersOf(entry),
+    ...headersOf(entry, isPeer),
     'Content-Length': String(length),
     'Content-Range': `bytes ${offset}-${offset + length - 1}/${entry.size}`,
   }
   return respond(body, headers, 206)
 }
 
-function wholeResponse({ entry, length, body, missing }: StoreRead): Response {
+function wholeResponse({ entry, length, body, missing }: StoreRead, isPeer: boolean): Response {
   const note = noteHeader([missing && 'begins-late'])
-  return respond(body, { ...headersOf(entry), 'Content-Length': String(length), ...note })
+  return respond(body, { ...headersOf(entry, isPeer), 'Content-Length': String(length), ...note })
 }
 
-function headersOf({ key, etag, modified, id, appendOnly }: Entry): Record<string, string> {
+function headersOf({ key, etag, modified, id, appendOnly }: Entry, isPeer: boolean): Record<string, string> {
   const compression = compressionByName(key)
   return {
     'Content-Type': compression ? TYPES[compression] : 'application/octet-stream',
@@ -129,7 +137,8 @@ function headersOf({ key, etag, modified, id, appendOnly }: Entry): Record<strin
     'Accept-Ranges': 'bytes',
     ...COMMON_HEADERS,
     'Last-Modified': new Date(modified).toUTCString(),
-    'X-Nodestate-Modified': new Date(modified).toISOString(),
+    // A coordinator puts the files of a log in the same order as its peer, which knows more than whole seconds.
+    ...(isPeer && { 'X-Nodestate-Modified': new Date(modified).toISOString() }),
     // A shipped log has an id of another kind, which does not tell files of one name apart.
     ...(id !== undefined && !appendOnly && { 'X-Nodestate-File': id }),
     ETag: etag,

@@ -28,11 +28,18 @@ describe('a list with etag=true', () => {
     ])
     expect(response.headers.get('X-Nodestate-Zone')).toBe('Europe/Berlin')
     for (const { name, etag, id, modified } of files) {
-      const { headers } = await app.request(`/api/v1/log/download?file=${name}`, { method: 'HEAD' })
+      const download = `/api/v1/log/download?file=${name}`
+      const { headers } = await app.request(download, { method: 'HEAD' })
       expect(headers.get('ETag')).toBe(etag)
       expect(headers.get('X-Nodestate-File')).toBe(id)
-      expect(headers.get('X-Nodestate-Modified')).toBe(modified)
       expect(Date.parse(headers.get('Last-Modified')!)).toBe(Math.floor(Date.parse(modified) / 1000) * 1000)
+      // Other nodes need to know more than whole seconds.
+      expect(headers.has('X-Nodestate-Modified')).toBe(false)
+      const peer = { 'X-Nodestate-Hop': '1' }
+      for (const asked of [{ method: 'HEAD' }, {}, { headers: { Range: 'bytes=0-1' } }]) {
+        const told = await app.request(download, { ...asked, headers: { ...asked.headers, ...peer } })
+        expect(told.headers.get('X-Nodestate-Modified')).toBe(modified)
+      }
     }
     for (let i = 0; i < 3; i++) {
       appendFileSync(join(directory, 'a.log'), 'more\n')
