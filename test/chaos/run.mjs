@@ -16,7 +16,7 @@ const BUDGET_MS = 15 * 60_000
 const FAULT_MS = 150_000
 /** How long a request beside a fault may be held up, unless the fault says otherwise. */
 const WAIT_MS = 100
-/** By how much a machine may be slower than its promise says. */
+/** How many times as long as promised a request may be held up on a slow or busy machine. */
 const SLOWER = 10
 const START = '<!-- figures: npm run test:chaos -- --write -->'
 const END = '<!-- end of figures -->'

@@ -89,7 +89,7 @@ export async function copySince(
   if (at < 0) return null
   const copy = copiesAfter(since, family, at).find(({ size }) => size > 0)
   if (!copy || family.members.indexOf(copy) > at) return null
-  // An archive may be older than its time says: only the same beginning shows what it is, unless it was there before.
+  // An archive may be older than its time says: it counts only if it begins with what was seen, and is not too large.
   if (back === 0 ? soundsCompressed(copy.key) : isLargeArchive(copy)) return null
   return ifReadable(async () => {
     const text = await openText(opener, copy)
