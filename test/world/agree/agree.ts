@@ -63,11 +63,14 @@ export async function agree(world: World, service: Service, asked: Asked): Promi
   await KINDS[kind]!(comparison)
 }
 
-interface Question {
+interface Request {
   service: Service
   who: string
   path: string
   headers: Record<string, string> | undefined
+}
+
+interface Question extends Request {
   /** Whether nothing was chosen. */
   isNothing: boolean
 }
@@ -77,12 +80,26 @@ function isLate({ notes, from, to }: Answer): boolean {
   return notes.includes('scan-budget') && to - from >= SCAN_MILLIS
 }
 
+/** How often a client that is told to come back later does so. */
+const MOST_RETRIES = 6
+
+/** An answer. Many comparisons at once may take all slots of searches: then it asks again when it is told to. */
+async function askInTurn(world: World, { service, who, path, headers }: Request): Promise<Answer> {
+  for (let tries = 1; ; tries++) {
+    const answer = await ask(world, who, path, { headers, service })
+    const isBusy = answer.status === 503 && answer.text.startsWith('Too many searches')
+    const seconds = Number(answer.headers.get('Retry-After'))
+    if (!isBusy || !(seconds > 0) || tries > MOST_RETRIES) return answer
+    await world.kernel.sleep(seconds * 1000)
+  }
+}
+
 /** An answer; null if there is none. A note must be true. */
 async function get(
   world: World,
   { service, who, path, headers, isNothing }: Question,
 ): Promise<Answer | null> {
-  const answer = await ask(world, who, path, { headers, service })
+  const answer = await askInTurn(world, { service, who, path, headers })
   // Small logs fit into every budget, and nothing is damaged: only a clock that stepped is worth a word.
   const isSteady = () => world.logs.every((one) => new Reference(service.filesOf(one)).isInOrder(true))
   // Rising numbers are rare: where records and times of change say nothing, the order is a guess.
