@@ -53,10 +53,14 @@ export function checkFormat(format: LineFormat, selection: Selection): void {
     )
 }
 
+/** The times of the records in the first bytes of a file, whose last line may be cut off. */
 export function* timesIn(format: LineFormat, zone: Zone, bytes: Uint8Array): Generator<number> {
   for (let at = 0; at < bytes.length; ) {
     const end = lineEnd(bytes, at, bytes.length)
-    const time = format.starts(bytes, at, end) ? format.time(bytes, at, end, zone) : Number.NaN
+    // A JSON record that is longer than these bytes has its time near its beginning, though no end shows that it is one.
+    const isCut = end === bytes.length && !format.starts(bytes, at, end)
+    const reader = isCut && format.open ? format.open : format
+    const time = reader.starts(bytes, at, end) ? reader.time(bytes, at, end, zone) : Number.NaN
     if (!Number.isNaN(time)) yield time
     at = end + 1
   }

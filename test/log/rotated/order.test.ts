@@ -189,6 +189,15 @@ it('an archive that was made late comes before the file that was written after i
   expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [1, 2, 3], note: null })
 })
 
+it('a JSON record of which only the beginning is read has its time, so an archive that was made late is no newer file', async () => {
+  const json = (time: string, n: number, rest = '') =>
+    `{"time":"2026-11-${time}:00Z","level":"info","msg":"number ${n} ${rest}"}\n`
+  archive('a.log.1.gz', json('14T20:00', 1), '14T20:10')
+  write('a.log.2', json('14T20:05', 2, 'x'.repeat(20_000)), '14T20:05')
+  write('a.log', json('14T20:11', 3), '14T20:11')
+  expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [1, 2, 3], note: null })
+})
+
 it('an archive that was made later than an empty file after it is no contradiction', async () => {
   archive('a.log.2.gz', line('14T20:00', 1), '14T20:10')
   write('a.log.1', '', '14T20:05')
