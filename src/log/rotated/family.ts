@@ -3,7 +3,7 @@ import { byName, byNameReversed, isActive, type RotatedFile } from './by-name.ts
 import { kinOf, type NamedFiles } from './kin.ts'
 import { isRotatedName } from './names.ts'
 import { rolledMembers } from './rolled.ts'
-import { type FirstAndLast, insertByTime, isRising, isWithin, overlap } from './times.ts'
+import { CLOCK_CHANGE_MS, type FirstAndLast, insertByTime, isRising, isWithin, overlap } from './times.ts'
 
 /** What the beginning of a file says about its place in the family. The caller reads it: this file reads nothing. */
 export interface Head extends FirstAndLast {
@@ -260,10 +260,14 @@ function* arrange(members: RotatedFile[], headOf: HeadOf): Generator<void, Arran
 /**
  * The order by names, where only the records contradict it: the clock was set back, or a file begins with a stray
  * line. The times of change must allow it. If they say nothing, an hour between the records is too little to overrule
- * the names.
+ * the names. If both directions fit, files were changed in one tick, and an archive was probably made late.
  */
 function againstRecords(directions: readonly RotatedFile[][], isNear: (order: RotatedFile[]) => boolean) {
-  const changed = directions.find((order, i) => isByChange(order, directions[1 - i]!))
+  const changed =
+    directions.find((order, i) => isByChange(order, directions[1 - i]!)) ??
+    directions.find(
+      (order, i) => isChanged(order, 0) && isArchivedFirst(order) && !isArchivedFirst(directions[1 - i]!),
+    )
   if (changed) return { order: changed, certain: isNear(changed) }
   const near = directions.find((order) => isRising(changesOf(order)) && isNear(order))
   return near ? { order: near, certain: false } : null
@@ -359,9 +363,6 @@ function isContradicted(full: readonly RotatedFile[], timeOf: (member: RotatedFi
   return false
 }
 
-/** In autumn, local times step back by an hour. */
-export const CLOCK_CHANGE_MS = 3_600_000
-
 function changesOf(order: readonly RotatedFile[]): number[] {
   return order.map(({ entry }) => entry.modified)
 }
@@ -372,13 +373,14 @@ function changesOf(order: readonly RotatedFile[]): number[] {
  * names decide, unless the other direction fits as well.
  */
 function isByChange(order: readonly RotatedFile[], other: readonly RotatedFile[]): boolean {
-  const isChanged = (order: readonly RotatedFile[], tolerance: number) => {
-    const full = order.filter(hasText)
-    const kinds = [full.filter(({ compressed }) => compressed), full.filter(({ compressed }) => !compressed)]
-    const groups = isArchivedFirst(order) ? kinds : [full]
-    return groups.every((files) => isRising(changesOf(files), tolerance))
-  }
   return isChanged(order, -1) || (isChanged(order, 0) && !isChanged(other, 0))
+}
+
+function isChanged(order: readonly RotatedFile[], tolerance: number): boolean {
+  const full = order.filter(hasText)
+  const kinds = [full.filter(({ compressed }) => compressed), full.filter(({ compressed }) => !compressed)]
+  const groups = isArchivedFirst(order) ? kinds : [full]
+  return groups.every((files) => isRising(changesOf(files), tolerance))
 }
 
 /** Whether no archive comes after a file that is not compressed: the older ones are compressed first. */

@@ -1,3 +1,6 @@
+/** In autumn, local times step back by an hour. */
+export const CLOCK_CHANGE_MS = 3_600_000
+
 /** Whether no number is lower than the one before it by more than the tolerance; -1 means that each is higher. */
 export function isRising(numbers: readonly number[], tolerance = 0): boolean {
   return numbers.every((number, i) => i === 0 || numbers[i - 1]! - number <= tolerance)

@@ -189,6 +189,20 @@ it('an archive that was made late comes before the file that was written after i
   expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [1, 2, 3], note: null })
 })
 
+it('an archive that was made late comes before files of one tick, though the clock was set back by an hour', async () => {
+  archive('a.log.3.gz', line('14T20:00', 1), '14T20:10')
+  write('a.log.2', line('14T19:02', 2), '14T20:05')
+  write('a.log.1', line('14T19:03', 3), '14T20:05')
+  const known = { numbers: [1, 2, 3], note: null }
+  expect(await view('file=a.log.1&rotated=true')).toMatchObject(known)
+  // Where numbers rise, too.
+  rmSync(join(folder, 'a.log.3.gz'))
+  archive('a.log.1.gz', line('14T20:00', 1), '14T20:10')
+  rmSync(join(folder, 'a.log.1'))
+  write('a.log.3', line('14T19:03', 3), '14T20:05')
+  expect(await view('file=a.log.3&rotated=true')).toMatchObject(known)
+})
+
 it('a JSON record of which only the beginning is read has its time, so an archive that was made late is no newer file', async () => {
   const json = (time: string, n: number, rest = '') =>
     `{"time":"2026-11-${time}:00Z","level":"info","msg":"number ${n} ${rest}"}\n`
