@@ -30,13 +30,25 @@ export async function endBefore(
   return ifReadable(async () => textEnd(await openText(opener, entry)))
 }
 
-/** The next file of a log that holds anything, or an empty one at the end. A file that `isRenamed` is before the log's own. */
-export function nextAfter(at: number, family: Family, file: string, isRenamed: boolean): Entry | undefined {
+/**
+ * The next file of a log that holds anything, or an empty one at the end. A file that `isRenamed` is before the log's own;
+ * `seen` is when it was changed last, as far as a follower saw it.
+ */
+export function nextAfter(
+  at: number,
+  family: Family,
+  file: string,
+  { isRenamed, seen }: { isRenamed: boolean; seen: number },
+): Entry | undefined {
   const { members } = family
+  const own = members[at]!
   const last = lastFor(family, file)
   const end = isRenamed ? Math.max(last, placeIn(family, file)) : last
+  // An archive may be made long after its text was written, and seem newer than the plain file that comes next.
+  const since = ({ key }: Entry) =>
+    soundsCompressed(own.key) && !soundsCompressed(key) ? seen : own.modified
   // Where the order is a guess, what has not changed since may have been read before.
-  const isNewer = ({ modified }: Entry) => family.certain || modified >= members[at]!.modified
+  const isNewer = (entry: Entry) => family.certain || entry.modified >= since(entry)
   const newer = members.slice(at + 1, end + 1).filter(isNewer)
   return newer.find(({ size }) => size > 0) ?? newer.at(-1)
 }

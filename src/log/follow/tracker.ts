@@ -333,7 +333,8 @@ export class Tracker {
     const at = placeIn(family, this.#name)
     // Another rotation may have given the name to another file. A plain file is proven by the read below.
     if (this.#archive && family.members[at]?.etag !== this.#archive.entry.etag) return this.#relocate(changes)
-    const next = at < 0 ? undefined : nextAfter(at, family, this.#file, this.#renamed)
+    const state = { isRenamed: this.#renamed, seen: this.#modified }
+    const next = at < 0 ? undefined : nextAfter(at, family, this.#file, state)
     this.#awaited = next && next.size === 0 ? next.key : null
     const { mark: known, since } = this.#listed
     // Only a list that shows nothing to move on to need not be made again.
