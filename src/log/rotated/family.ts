@@ -1,4 +1,5 @@
 import type { Entry } from '../../store/store.ts'
+import type { Fingerprint } from '../text/cursor.ts'
 import { byName, byNameReversed, isActive, type RotatedFile } from './by-name.ts'
 import { kinOf, type NamedFiles } from './kin.ts'
 import { isRotatedName } from './names.ts'
@@ -9,6 +10,8 @@ import { CLOCK_CHANGE_MS, type FirstAndLast, insertByTime, isRising, isWithin, o
 export interface Head extends FirstAndLast {
   /** Equal if two files begin with the same text; null when there is too little text to tell. */
   print: string | null
+  /** What was read of it, whether it has times or not; absent where nothing was. */
+  begin?: Fingerprint
   /** Bytes of text; absent for a compressed file that has not been read to its end. */
   length?: number
 }

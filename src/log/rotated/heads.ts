@@ -25,11 +25,11 @@ export class Heads {
   }
 
   async read(text: Text): Promise<void> {
-    const { time, print } = headOf(await text.head(HEAD_BYTES), text.entry)
+    const head = headOf(await text.head(HEAD_BYTES), text.entry)
     const { key, size } = text.entry
-    if (text.compressed) return this.#remember(text, { time, print })
-    this.#remember(text, { time, print, length: size })
-    if (time !== null && parseDashed(key)) await this.end(text)
+    if (text.compressed) return this.#remember(text, head)
+    this.#remember(text, { ...head, length: size })
+    if (head.time !== null && parseDashed(key)) await this.end(text)
   }
 
   /** Reads the end of a plain file for the time of its last record. */
@@ -65,9 +65,10 @@ function versionOf({ key, id, size, modified, etag, appendOnly }: Entry): string
 function headOf(bytes: Uint8Array, { modified }: Entry): Head {
   const times = recordTimes(bytes, modified)
   const [first, second, third] = [times.next(), times.next(), times.next()].map(({ value }) => value)
-  if (first === undefined) return NOTHING
+  const begin = { offset: 0, length: bytes.length, hash: hashBytes(bytes, 0, bytes.length) }
+  if (first === undefined) return { ...NOTHING, begin }
   const time = isStray(first, second, third) ? second! : first
-  return { time, print: `${bytes.length}:${hashBytes(bytes, 0, bytes.length)}` }
+  return { time, print: `${begin.length}:${begin.hash}`, begin }
 }
 
 /** A wrong date in a file's first line must not put the file elsewhere: the two records after it know better. */

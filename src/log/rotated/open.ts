@@ -18,6 +18,7 @@ import {
 import { Series } from '../text/series.ts'
 import { holds, PlainText, type Text } from '../text/text.ts'
 import { type Family, lastFor, lastOfWhole, placeIn } from './family.ts'
+import { headsOf } from './heads.ts'
 import { isRotatedName, mayBeRelated } from './names.ts'
 import { hasDashed, listFamily, newestFilesOf } from './relatives.ts'
 
@@ -46,9 +47,11 @@ const FILES_AT_ONCE = 64
 
 async function openTexts(opener: Opener, entries: readonly Entry[]): Promise<Text[]> {
   const texts = new Array<Text>(entries.length)
+  const heads = headsOf(opener.files)
   await each(entries, FILES_AT_ONCE, async (entry, i) => {
     if (isTurnOver()) await yieldToEventLoop()
-    texts[i] = await openText(opener, entry)
+    // Where copies of a log are compressed, the next copy may get the name and the inode of the one before it.
+    texts[i] = await openText(opener, entry, { begin: heads.get(entry)?.begin })
   })
   return texts
 }

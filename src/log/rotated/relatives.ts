@@ -6,7 +6,7 @@ import { type Entry, StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import { type LogFiles, perFiles } from '../files/files.ts'
 import { type Opener, openText } from '../text/open.ts'
-import type { Text } from '../text/text.ts'
+import type { Evidence, Text } from '../text/text.ts'
 import { copyIn, isBeginningOf } from './copied.ts'
 import { type Family, familyOf, type Head, lastFor, placeIn } from './family.ts'
 import { headsOf } from './heads.ts'
@@ -36,8 +36,10 @@ export async function listFamily(opener: Opener, file: string): Promise<Family> 
     budget: new Budget({ millis: HEADS_MILLIS, signal, clock }),
   }
   for (let tries = 1; ; tries++) {
+    const isLast = tries >= LISTS
+    const listed = isLast ? null : (files.revision?.() ?? null)
     const { name, named } = await relativesOf(files, file, signal)
-    const family = await putInOrder(name, named, reader, tries >= LISTS)
+    const family = await putInOrder(name, named, reader, { isLast, listed })
     // Files were renamed or truncated meanwhile: the list is outdated.
     if (family === null) continue
     const target = family.aliases.get(name) ?? name
@@ -47,21 +49,26 @@ export async function listFamily(opener: Opener, file: string): Promise<Family> 
   }
 }
 
+/** An attempt to put files in order. If files move during the last one, there is no other. */
+interface Attempt extends Pick<Evidence, 'listed'> {
+  isLast: boolean
+}
+
 /** Files in order, without a copy of the active one; null if they moved meanwhile, unless this is the last attempt. */
-async function putInOrder(name: string, named: NamedFiles, opener: Opener, isLast: boolean) {
+async function putInOrder(name: string, named: NamedFiles, opener: Opener, attempt: Attempt) {
   const found = copyIn(name, named)
-  if (!found) return arrangeFiles(name, named, opener, isLast)
+  if (!found) return arrangeFiles(name, named, opener, attempt)
   const { copy, active } = found
-  const { isBeginning: isCopy, error } = await compare(opener, copy, active)
-  if (hasMoved(error) && !isLast) return null
-  if (!isCopy) return arrangeFiles(name, named, opener, isLast)
+  const { isBeginning: isCopy, error } = await compare(opener, copy, active, attempt)
+  if (hasMoved(error) && !attempt.isLast) return null
+  if (!isCopy) return arrangeFiles(name, named, opener, attempt)
   const others = { ...named, files: named.files.filter(({ entry }) => entry !== copy), kin: new Map() }
-  const family = await arrangeFiles(name, others, opener, isLast)
+  const family = await arrangeFiles(name, others, opener, attempt)
   return family && { ...family, aliases: new Map([...family.aliases, [copy.key, active.key]]) }
 }
 
 /** Files in order; null if they moved meanwhile. With `isLast`, those that moved must do without a head. */
-async function arrangeFiles(name: string, named: NamedFiles, opener: Opener, isLast: boolean) {
+async function arrangeFiles(name: string, named: NamedFiles, opener: Opener, attempt: Attempt) {
   const heads = headsOf(opener.files)
   // Only heads that were asked for: what else happens to be known must not change the order from page to page.
   const read = new Map<Entry, Head>()
@@ -73,13 +80,14 @@ async function arrangeFiles(name: string, named: NamedFiles, opener: Opener, isL
   for (let round = 0; round < ROUNDS && family.wanted.length > 0; round++) {
     let moved = false
     await each(family.wanted, HEADS_AT_ONCE, async (entry) => {
-      const error = heads.get(entry) ? null : await failureOf(opener, entry, (text) => heads.read(text))
+      const work = (text: Text) => heads.read(text)
+      const error = heads.get(entry) ? null : await failureOf(opener, entry, work, attempt)
       // A broken archive, or a file that may not be read, has no head.
       const head = heads.get(entry) ?? (error ? UNKNOWN : null)
       if (head) read.set(entry, head)
       moved ||= hasMoved(error)
     })
-    if (moved && !isLast) return null
+    if (moved && !attempt.isLast) return null
     family = await inOrder()
   }
   if (family.unended.length > 0) {
@@ -112,20 +120,26 @@ function hasMoved(error: LogError | StoreError | BudgetError | null): boolean {
  * Whether a file is the beginning of another one, and why that is not known. A storage that fails is no answer: to take a
  * copy for another file would be to give its records twice.
  */
-async function compare(opener: Opener, one: Entry, other: Entry) {
+async function compare(opener: Opener, one: Entry, other: Entry, evidence?: Evidence) {
   let isBeginning = false
-  const error = await failureOf(opener, one, async (text) => {
+  const work = async (text: Text) => {
     isBeginning = await isBeginningOf(text, await openText(opener, other))
-  })
+  }
+  const error = await failureOf(opener, one, work, evidence)
   if (error instanceof StoreError && error.code === 'unavailable') throw error
   return { isBeginning, error }
 }
 
 /** Opens a file for some work. Returns why it failed, if that is the file's or the budget's fault; otherwise null. */
-async function failureOf(opener: Opener, entry: Entry, work: (text: Text) => Promise<void>) {
+async function failureOf(
+  opener: Opener,
+  entry: Entry,
+  work: (text: Text) => Promise<void>,
+  evidence?: Evidence,
+) {
   try {
     if (!(await opener.budget.step())) return new BudgetError()
-    await work(await openText(opener, entry))
+    await work(await openText(opener, entry, evidence))
     return null
   } catch (error) {
     if (error instanceof LogError || error instanceof StoreError || error instanceof BudgetError) return error

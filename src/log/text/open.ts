@@ -8,7 +8,7 @@ import { collect } from './bytes.ts'
 import type { Cursor } from './cursor.ts'
 import { charsetOf, kindOf } from './kind.ts'
 import type { Series } from './series.ts'
-import { PlainText, type Text } from './text.ts'
+import { type Evidence, PlainText, type Text } from './text.ts'
 
 export interface LogRequest {
   file: string
@@ -106,13 +106,13 @@ function unlessMissing(error: unknown): null {
 }
 
 /** The text of a file, however it is compressed. */
-export async function openText(opener: Opener, entry: Entry): Promise<Text> {
+export async function openText(opener: Opener, entry: Entry, evidence?: Evidence): Promise<Text> {
   const kind = await kindOf(opener.files, entry, opener.budget.signal)
   if (kind !== 'plain') return new ArchiveText({ entry, kind }, opener)
   const { files, charset, budget } = opener
   const found = charset === 'marked' ? await charsetOf(files, entry, budget) : charset
   if (found) return new ArchiveText({ entry, kind: found, isCharset: true }, opener)
-  return new PlainText(files, entry, budget)
+  return new PlainText(files, entry, budget, evidence)
 }
 
 /** Whether a problem says that a place was not found. */

@@ -5,7 +5,7 @@ import { isCrowded, SliceMemory } from '../../limits/slice-memory.ts'
 import { type ByteRange, type Entry, replaced, StoreError } from '../../store/store.ts'
 import type { LogError } from '../error.ts'
 import type { LogFiles } from '../files/files.ts'
-import { collect, equal } from './bytes.ts'
+import { collect } from './bytes.ts'
 import { type Cursor, type Fingerprint, fingerprint, hashBytes, PRINT_READ } from './cursor.ts'
 import { type Kind, kindOfBytes } from './kind.ts'
 
@@ -106,6 +106,14 @@ interface KeptBlock {
   bytes: Uint8Array
 }
 
+/** What shows that a file is still the one that was listed, until something of it was read: inodes are reused. */
+export interface Evidence {
+  /** What it begins with. */
+  begin?: Fingerprint | undefined
+  /** The state of the directory before the list. */
+  listed?: string | null | undefined
+}
+
 /**
  * An uncompressed file, pinned to what it was when it was opened. A live file grows all the time, and its etag
  * changes with it. Bytes below the size first seen stay valid; the identity, the size and bytes seen before prove
@@ -117,6 +125,7 @@ export class PlainText implements Text {
   readonly compressed = false
   readonly #files: LogFiles
   readonly #budget: Budget
+  readonly #evidence: Evidence
   #etag: string
   #judged = false
   /** The latest reads, newest first. */
@@ -125,9 +134,10 @@ export class PlainText implements Text {
   /** Set while the text is being sent: what the kept blocks take of the memory for that. */
   #sending: SliceMemory | null = null
 
-  constructor(files: LogFiles, entry: Entry, budget: Budget) {
+  constructor(files: LogFiles, entry: Entry, budget: Budget, evidence: Evidence = {}) {
     this.#files = files
     this.#budget = budget
+    this.#evidence = evidence
     this.name = entry.key
     this.entry = entry
     this.#etag = entry.etag
@@ -316,17 +326,16 @@ export class PlainText implements Text {
     const bytes = await collect(got, into)
     if (!this.#isSame(got.entry) || bytes.length !== to - from) throw replaced(this.name)
     if (got.entry.etag !== this.#etag) {
-      const seen = this.#seen
-      if (seen) {
+      if (!this.#seen && (got.entry.id === undefined || this.#mayBeAnother())) throw replaced(this.name)
+      const print = this.#seen ? wholePrint(this.#seen) : this.#evidence.begin
+      if (print) {
         // Read after the bytes: if what was seen first is still there now, nothing before them was truncated either.
-        const again = await this.#files.read(
-          this.name,
-          { offset: seen.offset, length: seen.bytes.length },
-          { signal },
-        )
+        const { offset, length, hash } = print
+        const again = await this.#files.read(this.name, { offset, length }, { signal })
         const now = await collect(again)
-        if (!this.#isSame(again.entry) || !equal(now, seen.bytes)) throw replaced(this.name)
-      } else if (got.entry.id === undefined) throw replaced(this.name)
+        const isStill = now.length === length && hashBytes(now, 0, length) === hash
+        if (!this.#isSame(again.entry) || !isStill) throw replaced(this.name)
+      }
       this.#etag = got.entry.etag
     }
     return bytes
@@ -335,4 +344,14 @@ export class PlainText implements Text {
   #isSame(entry: Entry): boolean {
     return entry.id === this.entry.id && entry.size >= this.entry.size
   }
+
+  /** Whether another file may have got its name and its identity: that changes the directory, and growth does not. */
+  #mayBeAnother(): boolean {
+    const { listed = null } = this.#evidence
+    return listed !== null && this.#files.revision?.() !== listed
+  }
+}
+
+function wholePrint({ offset, bytes }: KeptBlock): Fingerprint {
+  return { offset, length: bytes.length, hash: hashBytes(bytes, 0, bytes.length) }
 }

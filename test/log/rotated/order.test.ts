@@ -14,6 +14,7 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createApp } from '../../../src/app.ts'
 import { overlap } from '../../../src/log/rotated/times.ts'
+import { withFastReads } from '../../../src/store/fast.ts'
 import { fsStore } from '../../../src/store/fs.ts'
 import type { Entry, Store } from '../../../src/store/store.ts'
 import { numbersOf } from '../../support/log-clients.ts'
@@ -322,6 +323,47 @@ it.each(['before', 'after'])(
     expect(numbersOf(await response.text()).filter((number) => number === 1)).toEqual([1])
   },
 )
+
+it.each([
+  ['while files are put in order', 1],
+  ['after that', 2],
+])('a new copy with the inode of one that is compressed is not taken for that one: %s', async (_, reads) => {
+  write('a.log.1', line('14T20:01', 1), '14T20:01')
+  write('a.log', line('14T20:02', 2) + line('14T20:03', 3), '14T20:03')
+  let revision = 0
+  /** The log is copied, and not truncated yet. */
+  const copy = () => {
+    write('a.log.2.gz', gzipSync(line('14T20:01', 1)), '14T20:01')
+    copyFileSync(join(folder, 'a.log'), join(folder, 'a.log.1'))
+    revision++
+  }
+  const store = fsStore(folder)
+  const identified = <T extends Entry | null>(entry: T): T => entry && { ...entry, id: entry.key }
+  const reusing: Store = {
+    async *list(prefix, options) {
+      for await (const entry of store.list(prefix, options)) yield identified(entry)
+    },
+    stat: async (...asked) => identified(await store.stat(...asked)),
+    async read(key, ...asked) {
+      if (key === 'a.log.1' && --reads === 0) copy()
+      const got = await store.read(key, ...asked)
+      return got && { ...got, entry: identified(got.entry) }
+    },
+  }
+  const logs = withFastReads(reusing, {
+    listAll: async (prefix) => {
+      const entries: Entry[] = []
+      for await (const entry of reusing.list(prefix)) entries.push(entry)
+      return entries
+    },
+    revision: () => String(revision),
+    readInto: async () => undefined,
+    keptTail: () => undefined,
+  })
+  const url = '/api/v1/log/view?file=a.log&rotated=true&q=number'
+  const response = await createApp({ logs, config: '' }).request(url)
+  expect([response.status, numbersOf(await response.text())]).toEqual([200, [1, 2, 3]])
+})
 
 it('a file that multilog renames between two lists is in one of them', async () => {
   const write = (number: number) => writeFileSync(join(folder, 'current'), line(`14T20:0${number}`, number))
