@@ -1,5 +1,6 @@
 import type { Entry } from '../../store/store.ts'
 import type { Fingerprint } from '../text/cursor.ts'
+import { byChange, changesOf, hasText, isArchivedFirst, isByChange, isChanged } from './by-change.ts'
 import { byName, byNameReversed, isActive, type RotatedFile } from './by-name.ts'
 import { kinOf, type NamedFiles } from './kin.ts'
 import { isRotatedName } from './names.ts'
@@ -364,38 +365,4 @@ function isContradicted(full: readonly RotatedFile[], timeOf: (member: RotatedFi
     if (day > latest) latest = day
   }
   return false
-}
-
-function changesOf(order: readonly RotatedFile[]): number[] {
-  return order.map(({ entry }) => entry.modified)
-}
-
-/**
- * Whether each file with text was changed after the one before it. An archive may have been made late, with a new time: if
- * all archives come first, they are compared only with each other. Of files that were changed in one tick of the clock,
- * names decide, unless the other direction fits as well.
- */
-function isByChange(order: readonly RotatedFile[], other: readonly RotatedFile[]): boolean {
-  return isChanged(order, -1) || (isChanged(order, 0) && !isChanged(other, 0))
-}
-
-function isChanged(order: readonly RotatedFile[], tolerance: number): boolean {
-  const full = order.filter(hasText)
-  const kinds = [full.filter(({ compressed }) => compressed), full.filter(({ compressed }) => !compressed)]
-  const groups = isArchivedFirst(order) ? kinds : [full]
-  return groups.every((files) => isRising(changesOf(files), tolerance))
-}
-
-/** Whether no archive comes after a file that is not compressed: the older ones are compressed first. */
-function isArchivedFirst(order: readonly RotatedFile[]): boolean {
-  return isRising(order.filter(hasText).map(({ compressed }) => (compressed ? 0 : 1)))
-}
-
-/** The time of an empty file says little: it may be older than the archive before it, or be the time of a truncation. */
-function hasText({ entry }: RotatedFile): boolean {
-  return entry.size > 0
-}
-
-function byChange(a: RotatedFile, b: RotatedFile): number {
-  return a.entry.modified - b.entry.modified || byName(a, b)
 }
