@@ -134,11 +134,12 @@ async function wasReplaced({ files, budget }: Opener, text: Text, listed: Entry)
   // It may have grown again since: then only the file as it was read and as it was listed show that it was truncated.
   const [one, other] = entry.modified < listed.modified ? [entry, listed] : [listed, entry]
   if (one.modified < other.modified && one.size > other.size) return true
-  // To more than before: then only its bytes do.
-  const print = entry.etag === listed.etag || text.compressed ? null : text.known(entry.size)
+  // To more than before: then only its bytes do. It may have been truncated after the list, while a copy of it was compared.
+  const seen = entry.etag === listed.etag ? await files.stat(name, budget.signal) : null
+  const print = seen?.etag === entry.etag || text.compressed ? null : text.known(entry.size)
   const current = print && (await PlainText.openAt(files, name, print, budget))
   if (current && !(await holds(current, { offset: 0, print }))) return true
-  const now = current?.entry ?? (await files.stat(name, budget.signal))
+  const now = current?.entry ?? seen ?? (await files.stat(name, budget.signal))
   return [entry, listed].some(({ id, size }) => id !== now.id || size > now.size)
 }
 

@@ -365,6 +365,39 @@ it.each([
   expect([response.status, numbersOf(await response.text())]).toEqual([200, [1, 2, 3]])
 })
 
+it.each([
+  ['truncated and longer than before', '', [1, 2, 3]],
+  ['longer', line('14T20:01', 1), [1]],
+])('a log has each line once if it is %s when its copy is compared with it', async (_, before, numbers) => {
+  write('a.log', line('14T20:01', 1), '14T20:01')
+  copyFileSync(join(folder, 'a.log'), join(folder, 'a.log.1'))
+  const store = fsStore(folder)
+  let opened = () => {}
+  const isOpened = new Promise<void>((resolve) => {
+    opened = resolve
+  })
+  let lists = 0
+  const moving: Store = {
+    ...store,
+    async *list(prefix, options) {
+      await isOpened
+      lists++
+      yield* store.list(prefix, options)
+    },
+    async read(...asked) {
+      if (lists === 1) write('a.log', before + line('14T20:03', 2) + line('14T20:03', 3), '14T20:03')
+      const got = await store.read(...asked)
+      opened()
+      return got
+    },
+  }
+  const app = createApp({ logs: moving, config: '' })
+  const response = await app.request('/api/v1/log/view?file=a.log&rotated=true')
+  expect(numbersOf(await response.text())).toEqual(numbers)
+  // A log that only grows is not opened again.
+  expect(lists).toBe(numbers.length === 1 ? 1 : 2)
+})
+
 it('a file that multilog renames between two lists is in one of them', async () => {
   const write = (number: number) => writeFileSync(join(folder, 'current'), line(`14T20:0${number}`, number))
   const rotate = (number: number) =>
