@@ -101,6 +101,8 @@ export class Log {
   isMidLine = false
   /** The file that its writer has written a whole line to, and when it did so first: before that, it has no format. */
   formed: { inode: Inode; at: number } | null = null
+  /** The copy that is being made of it, until it is truncated. */
+  copy: Inode | null = null
   /** Moments at which files were renamed, copied, truncated or removed. */
   readonly rotations: { from: number; to: number }[] = []
   readonly #byText = new Map<string, Line>()

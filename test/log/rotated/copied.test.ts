@@ -50,6 +50,13 @@ it('lines are there once if the clock is set forward while more than 4 KiB of a 
   expect(await whole('lines=1000')).toEqual([200, lines(0, 405)])
 })
 
+it('a short file that begins like the log is a part of it if it is older', async () => {
+  write('broker.log.2', 'starting\nstopped\n', NOW - 7200)
+  write('broker.log.1', 'starting\n', NOW - 30)
+  write('broker.log', 'starting\nrunning\n', NOW)
+  expect(await whole('lines=1000')).toEqual([200, 'starting\nstopped\nstarting\nstarting\nrunning\n'])
+})
+
 it('a file that only begins like the log is a part of it', async () => {
   write('broker.log.2', lines(0, 5), NOW - 7200)
   write('broker.log', lines(5, 20), NOW)

@@ -129,6 +129,7 @@ async function copyAndTruncate(world: World, log: Log, to: string, random: Rando
   const { disk, kernel } = world
   const source = disk.openToWrite(log.name)
   const copy = disk.openToWrite(to)
+  log.copy = copy.inode
   for (let at = 0; ; ) {
     const piece = source.read(at, random.between(1, 4_000))
     // Whole lines only: half a line in the copy would be a line that was never written.
@@ -145,6 +146,7 @@ async function copyAndTruncate(world: World, log: Log, to: string, random: Rando
   for (const record of log.recordsIn(late)) record.lost = true
   const writing = disk.openToWrite(log.name)
   writing.truncate(0)
+  log.copy = null
   log.formed = null
   for (const handle of [source, copy, writing]) handle.close()
   world.note(
