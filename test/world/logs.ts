@@ -5,7 +5,8 @@ export const FORMATS = ['lindb', 'json', 'logfmt'] as const
 export type FormatName = (typeof FORMATS)[number]
 
 export const ROTATIONS = ['none', 'numbers', 'dated', 'copytruncate'] as const
-export type Rotation = (typeof ROTATIONS)[number]
+/** `tai64n` is multilog's way, which has one log in a directory: `current`. */
+export type Rotation = (typeof ROTATIONS)[number] | 'tai64n'
 
 /** A log of a world. */
 export interface LogSettings {
@@ -34,10 +35,16 @@ const MIB = 1024 * 1024
 const VERY_LONG = 0.001
 
 const NAMES = ['broker.log', 'storage.log', 'query.log']
+/** The log that multilog writes, and the share of worlds that have one. */
+export const CURRENT = 'current'
+const WITH_CURRENT = 0.06
 
 export function drawLogs(random: Random): LogSettings[] {
   const count = random.small(1, 3)
-  return NAMES.slice(0, count).map((name) => {
+  const current = random.split(CURRENT)
+  const names = NAMES.slice(0, count)
+  if (current.chance(WITH_CURRENT)) names[current.between(0, count - 1)] = CURRENT
+  return names.map((name) => {
     const stream = random.split(name)
     const settings: LogSettings = {
       name,
@@ -46,6 +53,7 @@ export function drawLogs(random: Random): LogSettings[] {
       keep: stream.between(2, 5),
       compress: stream.pick(['never', 'at-once', 'later']),
       crlf: stream.chance(0.15),
+      ...(name === CURRENT && { rotation: 'tai64n', compress: 'never' }),
     }
     const isNumbered = settings.rotation === 'numbers' || settings.rotation === 'copytruncate'
     const rising = stream.chance(0.3) && isNumbered
@@ -54,6 +62,11 @@ export function drawLogs(random: Random): LogSettings[] {
     const longest = drawLongest(stream.split('longest'))
     return { ...settings, rising, broken, touched, ...(longest && { longest }) }
   })
+}
+
+/** Patterns that match these logs, and none of their rotated files. */
+export function patternsOf(logs: readonly { name: string }[]): string[] {
+  return [...new Set(logs.map(({ name }) => (name === CURRENT ? name.replace(/.$/, '?') : '*.log')))]
 }
 
 /** One log in a thousand has a record of some MiB. JSON of more than 4 MiB is not parsed. */

@@ -101,9 +101,11 @@ export function onDisk(disk: Disk, { name, settings }: Log): Files {
     own: name,
     names() {
       const { all } = disk
-      const dated = all.filter((other) =>
-        new RegExp(`^${name.replace('.', '\\.')}-\\d+(\\.gz)?$`).test(other),
-      )
+      const rotated =
+        settings.rotation === 'tai64n'
+          ? /^@4[0-9a-f]{23}\.s$/
+          : new RegExp(`^${name.replace('.', '\\.')}-\\d+(\\.gz)?$`)
+      const dated = all.filter((other) => rotated.test(other))
       const base = all.includes(name) ? [name] : []
       const falling = numbered(all, name).map((file) => file.name)
       return [...dated.sort(), ...(settings.rising ? falling.reverse() : falling), ...base]

@@ -9,7 +9,7 @@ import { Disk } from './disk/disk.ts'
 import { diskStore } from './disk/store.ts'
 import { Kernel } from './kernel/kernel.ts'
 import { Random } from './kernel/random.ts'
-import { Log } from './logs.ts'
+import { CURRENT, Log } from './logs.ts'
 import type { Check, Plan, Step } from './plan.ts'
 import { type Files, onDisk } from './reference.ts'
 
@@ -105,7 +105,9 @@ export class World {
 
   /** The node as a token sees it that may read one log and its rotated files only. */
   guarded({ name }: Log): Service {
-    const tokens = [{ name: 'reader', token: 'secret', files: [`${name}*`] }]
+    const tokens = [
+      { name: 'reader', token: 'secret', files: [`${name}*`, ...(name === CURRENT ? ['@*'] : [])] },
+    ]
     const app = this.#appOf({ ...this.#options, tokens: () => tokens })
     return { ...this.node, app, headers: { Authorization: 'Bearer secret' } }
   }

@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 import { parametersOf, type Query } from '../ask.ts'
 import type { Random } from '../kernel/random.ts'
-import { LEVELS, type Level, type Log } from '../logs.ts'
+import { CURRENT, LEVELS, type Level, type Log, patternsOf } from '../logs.ts'
 import type { Draft, Step } from '../plan.ts'
 import { isAnswered } from '../rules/answers.ts'
 import { FollowedLog } from '../rules/followed.ts'
@@ -105,7 +105,10 @@ export class Following {
   async #read(step: Follow, signal: AbortSignal): Promise<void> {
     const query: Query = { rotated: false, level: step.level, q: null, since: null, until: null }
     const parameters = parametersOf(this.#world, this.#logs[0]!, query, { follow: 'true', lines: 5 })
-    if (this.#isMerged) parameters.set('file', '*.log')
+    if (this.#isMerged) {
+      parameters.delete('file')
+      for (const pattern of patternsOf(this.#logs)) parameters.append('file', pattern)
+    }
     while (!signal.aborted) {
       try {
         await this.#readOnce(`/api/v1/log/view?${parameters}`, step, signal)
@@ -214,5 +217,5 @@ export class Following {
 
 /** A log without a file of its own has the name of its newest one. */
 function logOf(file: string): string {
-  return file.replace(/(\.log)[-.].*$/, '$1')
+  return file.startsWith('@') ? CURRENT : file.replace(/(\.log)[-.].*$/, '$1')
 }

@@ -29,6 +29,7 @@ export const rotator: Actor = {
     log.rotations.push(span)
     if (step.does === 'delete') deleteOldest(world, log)
     else if (step.does === 'replace') await replace(world, log)
+    else if (log.settings.rotation === 'tai64n') await rotateByTime(world, log, random)
     else if (log.settings.rotation === 'dated') await rotateByDate(world, log, random)
     else if (log.settings.rising) await rotateUp(world, log, random)
     else await rotateByNumber(world, log, random)
@@ -99,8 +100,33 @@ async function rotateByDate(world: World, log: Log, random: Random): Promise<voi
   await move(world, name, to, random)
   await reopen(world, log, random)
   if (log.settings.compress === 'at-once') await pack(world, log, to, random)
-  const old = disk.all.filter((other) => other.startsWith(`${name}-`)).sort()
-  for (const other of old.slice(0, -log.settings.keep)) remove(world, log, other)
+  removeOldest(world, log)
+}
+
+/** multilog's way: it writes the log itself, so the new file is there at once, but for a line that is being written. */
+async function rotateByTime(world: World, log: Log, random: Random): Promise<void> {
+  const { disk, kernel } = world
+  const isTaken = () => disk.bytesOf(tai64n(kernel.now())) !== null
+  while (log.isMidLine || isTaken()) await kernel.sleep(1)
+  await move(world, log.name, tai64n(kernel.now()), random)
+  while (log.isMidLine) await kernel.sleep(1)
+  log.handle?.close()
+  log.handle = disk.openToWrite(log.name)
+  removeOldest(world, log)
+}
+
+/** Those beyond the number that is kept. */
+function removeOldest(world: World, log: Log): void {
+  const rotated = onDisk(world.disk, log)
+    .names()
+    .filter((name) => name !== log.name)
+  for (const name of rotated.slice(0, -log.settings.keep)) remove(world, log, name)
+}
+
+/** multilog's name of a file that it has finished: seconds and nanoseconds in hexadecimal, ten seconds ahead of UTC. */
+function tai64n(now: number): string {
+  const hex = (number: number) => number.toString(16).padStart(8, '0')
+  return `@40000000${hex(Math.floor(now / 1000) + 10)}${hex(Math.floor((now % 1000) * 1e6))}.s`
 }
 
 /** The file gets its new name. With multilog's way, it has both for a moment. */

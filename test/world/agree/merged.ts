@@ -27,7 +27,7 @@ function timeline(comparison: Comparison): { lanes: Lane[]; merged: Comparison }
       parameters.delete('file')
       // A pattern makes a timeline of one log.
       const isOne = lanes.length === 1
-      const names = lanes.map(({ log }) => (isOne ? log.name.replace(/g$/, '?') : log.name))
+      const names = lanes.map(({ log }) => (isOne ? log.name.replace(/.$/, '?') : log.name))
       for (const name of names) parameters.append('file', name)
       return parameters.toString()
     },

@@ -1,5 +1,6 @@
 import type { Hono } from 'hono'
 import { ask } from '../ask.ts'
+import { patternsOf } from '../logs.ts'
 import { inHome, Reference } from '../reference.ts'
 import { livesIn } from '../ship/lives.ts'
 import { HOME, shippingOf } from '../ship/shipping.ts'
@@ -61,7 +62,8 @@ async function check(world: World, app: Hono, { nodes, named, when }: Expected):
     .map(({ name, reference }) => ({ name, records: reference.records(true) }))
   // A log without a time has no place in a timeline.
   if (logs.length === 0 || logs.some(({ records }) => records.every(({ time }) => time === null))) return
-  const path = '/api/v1/log/view?node=*&file=*.log&format=ndjson&download=true'
+  const files = patternsOf(logs).map((pattern) => `file=${pattern}`)
+  const path = `/api/v1/log/view?node=*&${files.join('&')}&format=ndjson&download=true`
   const answer = await ask(world, 'fleet', path, { service: { ...world.node, app } })
   if (answer.status !== 200 || answer.cut !== null)
     return fail(`the export is ${answer.status} ${answer.cut ?? answer.text.slice(0, 200)}`)
