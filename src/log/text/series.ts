@@ -2,7 +2,7 @@ import { asOne } from '../../bytes.ts'
 import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
 import type { LogError } from '../error.ts'
 import { Addresses } from './addresses.ts'
-import { type Cursor, NO_PRINT, PRINT_READ } from './cursor.ts'
+import { type Cursor, isTelling, NO_PRINT, PRINT, PRINT_READ } from './cursor.ts'
 import type { Text, TextRead } from './text.ts'
 
 /** How many archives keep text at a time: a read may cross from one into the next. */
@@ -121,8 +121,8 @@ export class Series {
     const located = await this.addresses.at(at)
     let { part } = located
     let offset = at - located.base
-    // An empty file has no bytes to identify it; the end of the file before it is the same place.
-    for (let i = this.parts.indexOf(part); i > 0 && offset === 0 && (await part.size()) === 0; i--) {
+    // Without a whole line, a file has too few bytes to identify it; the end of the file before it is the same place.
+    for (let i = this.parts.indexOf(part); i > 0 && offset === 0 && !(await isKnownByStart(part)); i--) {
       part = this.parts[i - 1]!
       offset = await part.size()
     }
@@ -150,4 +150,11 @@ export class Series {
     this.#warm.unshift(part)
     if (this.#warm.length > WARM_ARCHIVES) await this.#warm.pop()!.release?.()
   }
+}
+
+/** Whether the identity of a text, or its first bytes, distinguish it from others: only a short one is read to find out. */
+async function isKnownByStart(part: Text): Promise<boolean> {
+  const size = await part.size()
+  if (size >= PRINT || (size > 0 && part.entry.appendOnly)) return true
+  return isTelling(await part.read(0, size))
 }

@@ -716,6 +716,23 @@ describe('follow on a disk', () => {
     expect(client.events.filter(({ name }) => name).map(({ name }) => name)).toEqual(['rotated'])
   })
 
+  it('finds its place again after it read up to a file that has only the beginning of a line', async () => {
+    const first = await open(app, 'file=a.log', SSE)
+    await first.until(({ records }) => records === lines(0, 3))
+    const { id } = first.events.at(-1)!
+    await first.close()
+    writeFileSync(path('a.log.1'), lines(0, 5))
+    writeFileSync(path('a.log'), line(5).slice(0, 20))
+    const headers = { ...SSE, 'Last-Event-ID': id! }
+    const client = await open(appOf(fsStore(folder)), 'file=a.log', headers)
+    await client.until(({ records }) => records === lines(3, 5))
+    renameSync(path('a.log.1'), path('a.log.2'))
+    writeFileSync(path('a.log.1'), lines(5, 7))
+    writeFileSync(path('a.log'), lines(7, 9))
+    await client.until(({ records }) => records.endsWith(line(8)))
+    expect(client.records).toBe(lines(3, 9))
+  })
+
   it.each([0, 20])('does not take a large archive for the copy of a log of %i bytes', async (size) => {
     writeFileSync(path('new.log'), line(1).slice(0, size))
     utimesSync(path('new.log'), 1, 1)
