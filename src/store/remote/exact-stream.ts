@@ -141,16 +141,20 @@ export async function bytesWithin(
 ): Promise<Uint8Array> {
   const pieces: Uint8Array[] = []
   let size = 0
-  for (const reader = answer.body?.getReader(); reader; ) {
-    const { done, value } = await timer.bound(reader.read())
-    if (done) break
-    size += value.length
-    if (size > longest) {
-      await reader.cancel().catch(() => {})
-      throw new StoreError('unavailable', `The ${who} sent an endless answer`)
+  const reader = answer.body?.getReader()
+  try {
+    while (reader) {
+      const { done, value } = await timer.bound(reader.read())
+      if (done) break
+      size += value.length
+      if (size > longest) throw new StoreError('unavailable', `The ${who} sent an endless answer`)
+      grow?.(value.length)
+      pieces.push(value)
     }
-    grow?.(value.length)
-    pieces.push(value)
+  } catch (thrown) {
+    // Otherwise the connection stays open, and the sender holds the rest.
+    reader?.cancel().catch(() => {})
+    throw thrown
   }
   return concat(pieces)
 }
