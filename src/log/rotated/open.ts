@@ -29,11 +29,14 @@ const AHEAD = 64 * 1024
 export async function openRotated(opener: Opener, request: LogRequest, prefetch: Prefetch): Promise<OpenLog> {
   const { file, cursor } = request
   if (cursor) return openAtCursor(opener, request, cursor.place, cursor.direction)
-  const [text, family] = await Promise.all([openFile(opener, file, prefetch), listFamily(opener, file)])
+  const [opened, family] = await Promise.all([openFile(opener, file, prefetch), listFamily(opener, file)])
   const own = placeIn(family, file)
   const listed = family.members[own]
   // What is not listed was made meanwhile, and the file that had its name may not be listed, either.
   if (!listed) throw replaced(file)
+  // A copy counts as the file that it is a copy of. The log's own name is none: that is a link, or a rotation has begun.
+  const isCopy = isRotatedName(file) && listed.key !== file && listed.id !== opened.entry.id
+  const text = isCopy ? await openText(opener, listed) : opened
   const isSure = own === 0 && listed.etag === text.entry.etag
   if (!isSure && (await wasReplaced(opener, text, listed))) throw replaced(file)
   const older = await openTexts(opener, family.members.slice(0, own))

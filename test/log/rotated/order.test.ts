@@ -398,6 +398,22 @@ it.each([
   expect(lists).toBe(numbers.length === 1 ? 1 : 2)
 })
 
+it('a copy of a log that stays beside it, and an archive beside its file, are read as the file that they are copies of', async () => {
+  const many = (from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, i) => line('14T20:01', from + i)).join('')
+  write('a.log.2', many(1, 10), '14T20:00')
+  write('a.log.2.gz', gzipSync(many(1, 10)), '14T20:00')
+  write('a.log', many(11, 150), '14T20:02')
+  write('a.log.1', many(11, 140), '14T20:01')
+  const all = Array.from({ length: 150 }, (_, i) => i + 1)
+  for (const more of ['', '&q=number', '&download=true']) {
+    expect((await view(`file=a.log.1&rotated=true${more}`)).numbers).toEqual(all)
+    expect((await view(`file=a.log.2.gz&rotated=true${more}`)).numbers).toEqual(all.slice(0, 10))
+  }
+  const { numbers, prev } = await view('file=a.log.1&rotated=true&lines=100')
+  expect([...(await get(String(prev))).numbers, ...numbers]).toEqual(all)
+})
+
 it('a file that multilog renames between two lists is in one of them', async () => {
   const write = (number: number) => writeFileSync(join(folder, 'current'), line(`14T20:0${number}`, number))
   const rotate = (number: number) =>
