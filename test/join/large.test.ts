@@ -47,6 +47,9 @@ const tailOf = (text: string, size: number) =>
 const linkOf = (response: Response, rel: string) =>
   new RegExp(`<\\?([^>]*)>; rel="${rel}"`).exec(response.headers.get('Link') ?? '')?.[1]
 
+/** On a busy machine, a search takes longer than it may. */
+const limits = { scanMillis: 120_000 }
+
 describe('a joined log of 3,500 objects', () => {
   it.each(LARGE)('%s: is one text', { timeout: 120_000 }, async (_, shipper, step) => {
     const store = memoryStore()
@@ -56,7 +59,7 @@ describe('a joined log of 3,500 objects', () => {
     const keyOf = (i: number) => OTHER_KEYS[shipper]!('app', timeOf(i), i)
     for (let i = 0; i < COUNT; i++) store.put(keyOf(i), textOf(i))
     const text = Array.from({ length: COUNT }, (_, i) => textOf(i)).join('')
-    const app = createApp({ logs: store, config: '', join: true })
+    const app = createApp({ logs: store, config: '', join: true, limits })
     const view = async (query: string) => {
       const response = await app.request(`/api/v1/log/view?${query}`)
       const body = await response.text()
@@ -124,7 +127,7 @@ describe('a joined log that is followed', () => {
       const put = (i: number) =>
         store.put(KEYS[shipper]!('app', END + i * MINUTE, i), lineAt(END + i * MINUTE, `object ${i}`))
       for (let i = 0; i < 1200; i++) put(i)
-      const app = createApp({ logs: store, config: '', join: true })
+      const app = createApp({ logs: store, config: '', join: true, limits })
       const leave = new AbortController()
       const response = await app.request('/api/v1/log/view?file=app&follow=true&lines=1', leave)
       const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
@@ -175,7 +178,7 @@ it('a joined log that is followed gives a large object that arrives late, togeth
   const put = (i: number, count = 1) =>
     store.put(keyOf(i), lineAt(END + i * MINUTE, `object ${i}`).repeat(count))
   for (const i of [0, 1, 5]) put(i)
-  const app = createApp({ logs: store, config: '', join: true })
+  const app = createApp({ logs: store, config: '', join: true, limits })
   const leave = new AbortController()
   const response = await app.request('/api/v1/log/view?file=app&follow=true&lines=1', leave)
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
