@@ -101,10 +101,17 @@ export class Follower {
   }
 
   /** Joins the channel for a request. A request that cannot be answered throws here, before its stream starts. */
-  static async open(context: ViewContext, hub: Hub, request: FollowRequest, signal: AbortSignal | undefined) {
+  static async open(
+    context: ViewContext,
+    openHub: () => Promise<Hub>,
+    request: FollowRequest,
+    signal: AbortSignal | undefined,
+  ) {
     const { view, frame, key } = request
     const raw = isRaw(request)
     const filter = raw ? openFilter(context) : await liveFilter(context, view, signal)
+    // Not earlier: a hub opened while a file cannot be read may choose a wrong place, and stays open for the next request.
+    const hub = await openHub()
     const subscription = await hub.join(key, frame, filter, raw)
     const follower = new Follower(context, hub, subscription, { ...request, filter, raw })
     try {

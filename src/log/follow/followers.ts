@@ -47,8 +47,8 @@ export class Followers {
         const alone = request.last === null && (await isOutdated(opener, file))
         // A timeline may come back while a log has only archives: its own file is made with the next line.
         const archived = request.frame.parts === true && request.last !== null && soundsCompressed(file)
-        const hub = await this.#hubOf({ file, alone, archived })
-        return await Follower.open(this.#context, hub, request, signal)
+        const openHub = () => this.#hubOf({ file, alone, archived })
+        return await Follower.open(this.#context, openHub, request, signal)
       } catch (error) {
         if (!isMoving(error) || tries >= 20 || signal?.aborted) throw error
         // Without a place in it, a log of which there is no file never existed.

@@ -19,7 +19,7 @@ import { encodeCursor, NO_PRINT } from '../../../src/log/text/cursor.ts'
 import { fsStore } from '../../../src/store/fs.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { segmentStore } from '../../../src/store/segments.ts'
-import type { Store } from '../../../src/store/store.ts'
+import { type Store, StoreError } from '../../../src/store/store.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { putBegin, putEnd, putLife, putSegment } from '../../support/segments.ts'
 
@@ -693,6 +693,37 @@ describe('follow on a disk', () => {
     const expected = lines(2, 5) + earlier(5, 7)
     await client.until(({ records }) => records === expected)
     expect(client.events.filter(({ name }) => name).map(({ name }) => name)).toEqual(['rotated', 'gap'])
+  })
+
+  it('begins after the file before an empty one, though that could not be read when it was first asked', async () => {
+    writeFileSync(path('new.log.1'), lines(0, 2))
+    writeFileSync(path('new.log'), '')
+    const disk = fsStore(folder)
+    let isDenied = true
+    // A permission would not stop root.
+    const denying: Store = {
+      list: (...args) => disk.list(...args),
+      stat: (key) => disk.stat(key),
+      read: async (key, ...rest) => {
+        if (isDenied && key === 'new.log.1') throw new StoreError('denied', 'EACCES: new.log.1')
+        return disk.read(key, ...rest)
+      },
+    }
+    const denied = appOf(denying, { follow: { pollMillis: [10, 10] } })
+    const first = await open(denied, 'file=new.log&lines=0', SSE)
+    expect(first.status).toBe(503)
+    isDenied = false
+    const client = await open(denied, 'file=new.log&lines=0', SSE)
+    expect(client.status).toBe(200)
+    // Numbers rise, and the older file is compressed late.
+    renameSync(path('new.log'), path('new.log.2'))
+    utimesSync(path('new.log.2'), 1, 1)
+    writeFileSync(path('new.log.1.gz'), gzipSync(lines(0, 2)))
+    rmSync(path('new.log.1'))
+    writeFileSync(path('new.log'), line(2))
+    await client.until(({ records }) => records.endsWith(line(2)))
+    expect(client.records).toBe(line(2))
+    expect(client.events.filter(({ name }) => name === 'gap')).toEqual([])
   })
 
   it('reads the rest of a file in its archive, though the new one begins with the same bytes', async () => {
