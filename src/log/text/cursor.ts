@@ -50,14 +50,16 @@ const ENOUGH = 24
 /**
  * A fingerprint from bytes[from, to), which lie at `offset + from` in the file: the beginning of the last line that
  * is not indented. Many lines end alike, and files of such lines are alike at many places; but they begin with a time.
+ * An unfinished line may end inside its time, so it counts only if it fills the fingerprint.
  */
 export function fingerprint(bytes: Uint8Array, offset: number, from = 0, to = bytes.length): Fingerprint {
   if (from >= to) return NO_PRINT
+  const enough = bytes[to - 1] === LF ? ENOUGH : PRINT
   let start = to
   for (let lines = 0; lines < LINES && start > from; lines++) {
     start = start - 2 < from ? from : Math.max(from, bytes.lastIndexOf(LF, start - 2) + 1)
     const first = bytes[start]!
-    if (to - start >= ENOUGH && first !== TAB && first !== SPACE) break
+    if (to - start >= enough && first !== TAB && first !== SPACE) break
   }
   const end = Math.min(to, start + PRINT)
   return { offset: offset + start, length: end - start, hash: hashBytes(bytes, start, end) }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createApp } from '../../../src/app.ts'
 import type { LogFiles } from '../../../src/log/files/files.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
-import { decodeCursor, encodeCursor } from '../../../src/log/text/cursor.ts'
+import { decodeCursor, encodeCursor, fingerprint } from '../../../src/log/text/cursor.ts'
 import type { View } from '../../../src/log/view/answer.ts'
 import type { ViewRequest } from '../../../src/log/view/request.ts'
 import { viewOf as viewIn } from '../../../src/log/view/view.ts'
@@ -257,5 +257,20 @@ describe('fingerprint', () => {
     store.put('a.log', lines.slice(28).join(''))
     const cursor = { place: pass(view.next), direction: 'after' as const }
     expect(await textOf(await viewOf(files, viewRequest({ cursor })))).toBe(lines.slice(10).join(''))
+  })
+
+  it('is not the beginning of an unfinished line, which may end inside its time', () => {
+    const line = (ms: number) => `{"time":"2026-11-16T02:41:00.${ms}Z","level":"info","msg":"one of many"}\n`
+    const bytes = Buffer.from(line(100) + line(200).slice(0, 25))
+    const whole = Buffer.from(line(100))
+    expect(fingerprint(bytes, 1000)).toEqual(fingerprint(whole, 1000))
+    // All of a fingerprint has more than the time.
+    const long = Buffer.from(line(100) + line(200).slice(0, 64))
+    expect(fingerprint(long, 1000)).toEqual({
+      ...fingerprint(long.subarray(-64), 0),
+      offset: 1000 + whole.length,
+    })
+    // There may be nothing else.
+    expect(fingerprint(bytes.subarray(-25), 1000)).toMatchObject({ offset: 1000, length: 25 })
   })
 })

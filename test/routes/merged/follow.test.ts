@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createApp } from '../../../src/app.ts'
 import { stemOf } from '../../../src/log/rotated/names.ts'
@@ -232,6 +233,26 @@ describe('exporting several logs', () => {
 })
 
 describe('a log among several that is rotated while it is followed', () => {
+  it('goes on in the compressed file if it was left at an unfinished line', async () => {
+    const { store, follow } = service()
+    const records = (text: string) => idsOf(text).map(([, data]) => `${data!.split('\t')[1]}\n`)
+    // Lines of one length begin at the same places in every file, and those of a minute begin alike.
+    const json = (n: number) =>
+      `{"time":"2026-11-16T02:41:00.${100 + n}Z","level":"info","msg":"the line ${n}"}\n`
+    const lines = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, i) => json(from + i)).join('')
+    store.put('b.log', lines(0, 2) + json(2).slice(0, 25))
+    const first = await follow('file=b*.log&lines=5', EVENTS)
+    const id = idsOf(await first.until('line 1"}\n\n')).at(-1)![0]
+    first.leave()
+    store.put('b.log.1.gz', gzipSync(lines(0, 4)))
+    store.put('b.log', lines(4, 8))
+    const again = await follow('file=b*.log&lines=5', { ...EVENTS, 'Last-Event-ID': id! })
+    const text = await again.until('line 7"}\n\n')
+    expect(text).not.toContain('event: gap')
+    expect(records(text).join('')).toBe(lines(2, 8))
+  })
+
   it('sends no line twice while its files are moved one after the other', async () => {
     const { store, append, follow } = service()
     const { until } = await follow('file=*.log&lines=5&format=ndjson')
