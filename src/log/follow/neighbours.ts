@@ -53,14 +53,14 @@ export function nextAfter(
   return newer.find(({ size }) => size > 0) ?? newer.at(-1)
 }
 
-/** Whether a file has only the beginning of its first line, and may grow: one that another file follows has ended. */
+/** Whether a file has only the beginning of its first line and may still grow. One with a newer file after it is finished. */
 export function isUnfinished(bytes: Uint8Array, entry: Entry, { members }: Family): boolean {
   return bytes.length > 0 && !isTelling(bytes) && entry === members.findLast(({ size }) => size > 0)
 }
 
 /**
- * Whether a file has another one before it than in a list: what was read of it since may be what was written after it was
- * copied and truncated. Objects in a bucket are not truncated.
+ * Whether the file before this one has changed since the list. If so, this one may have been copied and truncated, and what
+ * was read of it may have been written afterwards. Objects in a bucket are not truncated.
  */
 export async function wasRotated(
   opener: Opener,
@@ -71,7 +71,7 @@ export async function wasRotated(
   if (entry.id === undefined || entry.appendOnly) return false
   const now = await listFamily(opener, file)
   const before = now.members[placeIn(now, entry.key) - 1]
-  // A file that was compressed meanwhile is no other one.
+  // A file that has just been compressed is still the same one.
   if (!before || soundsCompressed(before.key)) return false
   return before.id !== members[members.indexOf(entry) - 1]?.id
 }
@@ -101,7 +101,7 @@ export async function copySince(
   if (at < 0) return null
   const copy = copiesAfter(since, family, at).find(({ size }) => size > 0)
   if (!copy || family.members.indexOf(copy) > at) return null
-  // An archive may be older than its time says: it counts only if it begins with what was seen, and is not too large.
+  // An archive may be older than its time says: it counts only if it begins with what was read, and is not too large.
   if (back === 0 ? soundsCompressed(copy.key) : isLargeArchive(copy)) return null
   return ifReadable(async () => {
     const text = await openText(opener, copy)

@@ -193,7 +193,7 @@ export class Tracker {
       const bytes = await collect(got)
       const { id = null, size, etag, modified } = got.entry
       if (id !== this.#id || size < this.#offset || !equal(bytes.subarray(0, back), this.#seen)) return 'lost'
-      // Too little was seen to prove that it is the same file, except its time.
+      // Too little was read to recognize the file by its bytes, so its time of change decides.
       if (this.#offset === back && !isTelling(this.#seen) && modified > this.#modified) {
         if (size === 0) return 'emptied'
         const since = { entry: got.entry, bytes, back, since: this.#modified }

@@ -7,8 +7,8 @@ export function changesOf(order: readonly RotatedFile[]): number[] {
 
 /**
  * Whether each file with text was changed after the one before it. An archive may have been made late, with a new time: if
- * all archives come first, they are compared only with each other. Of files that were changed in one tick of the clock,
- * names decide, unless the other direction fits as well.
+ * all archives come first, they are compared only with each other. Files that were changed in
+ * one tick of the clock are ordered by name, unless the other direction fits, too.
  */
 export function isByChange(order: readonly RotatedFile[], other: readonly RotatedFile[]): boolean {
   return isChanged(order, -1) || (isChanged(order, 0) && !isChanged(other, 0))

@@ -8,9 +8,9 @@ import { parseName } from './names.ts'
 /** How much is compared at the beginning of a copy, and at its end. */
 const COMPARED = 4096
 /**
- * A copy is made while the log is being written, so it is hardly older than the log. With more time than that, a short
- * file may just begin as the log does: a job that writes the same lines each time. The price is that lines are there
- * twice if the clock is set forward between a copy and the truncation, which are less than a millisecond apart.
+ * A copy is made while the log is being written, so it is hardly older than the log. With a larger limit, a short file
+ * that merely begins as the log does would count as a copy, such as the log of a job that always writes the same lines.
+ * The price: lines appear twice if the clock is set forward in the millisecond between copy and truncation.
  */
 const COPY_MS = 2000
 

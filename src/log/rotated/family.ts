@@ -99,13 +99,19 @@ export function* familyOf(
 
 /** The index of a name in a family, under that name or another; -1 if it is not in it. */
 export function placeIn({ members, aliases }: Family, name: string): number {
-  const key = aliases.get(name) ?? name
+  const key = originalOf(name, aliases)
   return members.findIndex((member) => member.key === key)
+}
+
+/** The member that a name stands for: an archive may be one of a copy, which is left out, too. */
+function originalOf(name: string, aliases: ReadonlyMap<string, string>): string {
+  const original = aliases.get(name)
+  return original === undefined ? name : originalOf(original, aliases)
 }
 
 /** The name of a member: `file`, if that is another name of it, such as a link. */
 export function nameIn({ aliases }: Family, { key }: Entry, file: string): string {
-  return aliases.get(file) === key ? file : key
+  return originalOf(file, aliases) === key ? file : key
 }
 
 /** The last file that a request for `name` reaches: the newest, unless that is fixed and another one was asked for. */

@@ -2,7 +2,7 @@ import { BoundedMap } from '../../limits/bounded-map.ts'
 import type { Entry } from '../../store/store.ts'
 import { perFiles } from '../files/files.ts'
 import { detectFormat } from '../format/detect.ts'
-import { hashBytes } from '../text/cursor.ts'
+import { wholePrint } from '../text/cursor.ts'
 import { timesIn } from '../text/format.ts'
 import type { Text } from '../text/text.ts'
 import { UTC } from '../time.ts'
@@ -65,7 +65,7 @@ function versionOf({ key, id, size, modified, etag, appendOnly }: Entry): string
 function headOf(bytes: Uint8Array, { modified }: Entry): Head {
   const times = recordTimes(bytes, modified)
   const [first, second, third] = [times.next(), times.next(), times.next()].map(({ value }) => value)
-  const begin = { offset: 0, length: bytes.length, hash: hashBytes(bytes, 0, bytes.length) }
+  const begin = wholePrint(bytes)
   if (first === undefined) return { ...NOTHING, begin }
   const time = isStray(first, second, third) ? second! : first
   return { time, print: `${begin.length}:${begin.hash}`, begin }

@@ -4,7 +4,7 @@ import { each } from '../../limits/each.ts'
 import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
 import { type Entry, MissingBytes, replaced } from '../../store/store.ts'
 import { LogError, UnfoundCursor } from '../error.ts'
-import { badCursor, type Cursor } from '../text/cursor.ts'
+import { badCursor, type Cursor, wholePrint } from '../text/cursor.ts'
 import { charsetOf } from '../text/kind.ts'
 import {
   gone,
@@ -22,6 +22,8 @@ import { headsOf } from './heads.ts'
 import { isRotatedName, mayBeRelated } from './names.ts'
 import { hasDashed, listFamily, newestFilesOf } from './relatives.ts'
 
+/** How much is compared at the beginning of a copy. */
+const COMPARED = 4096
 /** How much is read with a cursor's fingerprint: a poll that finds little costs one call of the store. */
 const AHEAD = 64 * 1024
 
@@ -34,9 +36,12 @@ export async function openRotated(opener: Opener, request: LogRequest, prefetch:
   const listed = family.members[own]
   // What is not listed was made meanwhile, and the file that had its name may not be listed, either.
   if (!listed) throw replaced(file)
-  // A copy counts as the file that it is a copy of. The log's own name is none: that is a link, or a rotation has begun.
+  // A copy is read as its original. The log's own name is never a copy: it is a link, or a rotation is under way.
   const isCopy = isRotatedName(file) && listed.key !== file && listed.id !== opened.entry.id
-  const text = isCopy ? await openText(opener, listed) : opened
+  // Both begin alike, unless the original was truncated since it was listed.
+  const text = isCopy
+    ? await openText(opener, listed, { begin: wholePrint(await opened.head(COMPARED)) })
+    : opened
   const isSure = own === 0 && listed.etag === text.entry.etag
   if (!isSure && (await wasReplaced(opener, text, listed))) throw replaced(file)
   const older = await openTexts(opener, family.members.slice(0, own))
@@ -76,7 +81,7 @@ async function openAtCursor(
 
   const { family, found } = await findCursor(opener, { file, cursor, direct })
   if (!related && placeIn(family, cursor.name) < 0) throw badCursor(direction, 'belongs to another log file')
-  // In the middle of a rotation, a log may have no file under its own name, and only that tells which others are its own.
+  // During a rotation, a log may have no file of its own name, which tells the files with a number after a dash apart.
   if (family.members.length === 0 && (await hasDashed(opener, file))) await comesBack(opener, file)
   if (!found) throw gone()
   const index = placeIn(family, found.name)
@@ -94,7 +99,7 @@ async function openAtCursor(
   return { series, at, certain: certain || family.certain }
 }
 
-/** Throws that a log has no file, or that it has one again. */
+/** Throws `unknown-file` if the log still has no file, and `changed` if it has one again. */
 async function comesBack({ files, budget }: Opener, file: string): Promise<never> {
   await files.stat(file, budget.signal)
   throw replaced(file)
@@ -134,10 +139,10 @@ async function findCursor(
 async function wasReplaced({ files, budget }: Opener, text: Text, listed: Entry): Promise<boolean> {
   const { entry, name } = text
   if (entry.id === undefined || entry.appendOnly) return false
-  // It may have grown again since: then only the file as it was read and as it was listed show that it was truncated.
+  // It may have grown again since: then the file as it was read and as it was listed show that it was truncated.
   const [one, other] = entry.modified < listed.modified ? [entry, listed] : [listed, entry]
   if (one.modified < other.modified && one.size > other.size) return true
-  // To more than before: then only its bytes do. It may have been truncated after the list, while a copy of it was compared.
+  // If it grew past its old size, only its bytes show it. It may be truncated after the list, while a copy is compared.
   const seen = entry.etag === listed.etag ? await files.stat(name, budget.signal) : null
   const print = seen?.etag === entry.etag || text.compressed ? null : text.known(entry.size)
   const current = print && (await PlainText.openAt(files, name, print, budget))

@@ -37,9 +37,9 @@ export async function listFamily(opener: Opener, file: string): Promise<Family> 
   }
   for (let tries = 1; ; tries++) {
     const isLast = tries >= LISTS
-    const listed = isLast ? null : (files.revision?.() ?? null)
+    const revision = isLast ? null : (files.revision?.() ?? null)
     const { name, named } = await relativesOf(files, file, signal)
-    const family = await putInOrder(name, named, reader, { isLast, listed })
+    const family = await putInOrder(name, named, reader, { isLast, revision })
     // Files were renamed or truncated meanwhile: the list is outdated.
     if (family === null) continue
     const target = family.aliases.get(name) ?? name
@@ -49,8 +49,8 @@ export async function listFamily(opener: Opener, file: string): Promise<Family> 
   }
 }
 
-/** An attempt to put files in order. If files move during the last one, there is no other. */
-interface Attempt extends Pick<Evidence, 'listed'> {
+/** An attempt to put files in order. The last one makes do with what it can read. */
+interface Attempt extends Pick<Evidence, 'revision'> {
   isLast: boolean
 }
 

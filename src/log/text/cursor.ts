@@ -47,6 +47,11 @@ const LINES = 16
 /** Enough for a time. */
 const ENOUGH = 24
 
+/** A fingerprint of all of some bytes. */
+export function wholePrint(bytes: Uint8Array, offset = 0): Fingerprint {
+  return { offset, length: bytes.length, hash: hashBytes(bytes, 0, bytes.length) }
+}
+
 /**
  * A fingerprint from bytes[from, to), which lie at `offset + from` in the file: the beginning of the last line that
  * is not indented. Many lines end alike, and files of such lines are alike at many places; but they begin with a time.

@@ -57,7 +57,7 @@ export function checkFormat(format: LineFormat, selection: Selection): void {
 export function* timesIn(format: LineFormat, zone: Zone, bytes: Uint8Array): Generator<number> {
   for (let at = 0; at < bytes.length; ) {
     const end = lineEnd(bytes, at, bytes.length)
-    // A JSON record that is longer than these bytes has its time near its beginning, though no end shows that it is one.
+    // A JSON record longer than these bytes has no closing brace here, but usually has its time near its beginning.
     const isCut = end === bytes.length && !format.starts(bytes, at, end)
     const reader = isCut && format.open ? format.open : format
     const time = reader.starts(bytes, at, end) ? reader.time(bytes, at, end, zone) : Number.NaN

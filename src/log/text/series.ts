@@ -152,7 +152,7 @@ export class Series {
   }
 }
 
-/** Whether the identity of a text, or its first bytes, distinguish it from others: only a short one is read to find out. */
+/** Whether a text can be told from others by its identity or its first bytes. Only a short one is read to find out. */
 async function isKnownByStart(part: Text): Promise<boolean> {
   const size = await part.size()
   if (size >= PRINT || (size > 0 && part.entry.appendOnly)) return true

@@ -6,7 +6,7 @@ import { type ByteRange, type Entry, replaced, StoreError } from '../../store/st
 import type { LogError } from '../error.ts'
 import type { LogFiles } from '../files/files.ts'
 import { collect } from './bytes.ts'
-import { type Cursor, type Fingerprint, fingerprint, hashBytes, PRINT_READ } from './cursor.ts'
+import { type Cursor, type Fingerprint, fingerprint, hashBytes, PRINT_READ, wholePrint } from './cursor.ts'
 import { type Kind, kindOfBytes } from './kind.ts'
 
 /** How a part of a text is read. */
@@ -106,12 +106,12 @@ interface KeptBlock {
   bytes: Uint8Array
 }
 
-/** What shows that a file is still the one that was listed, until something of it was read: inodes are reused. */
+/** Proves that a file is still the one that was listed, until some of it has been read. Inodes are reused, so the id is not enough. */
 export interface Evidence {
   /** What it begins with. */
   begin?: Fingerprint | undefined
   /** The state of the directory before the list. */
-  listed?: string | null | undefined
+  revision?: string | null | undefined
 }
 
 /**
@@ -327,7 +327,7 @@ export class PlainText implements Text {
     if (!this.#isSame(got.entry) || bytes.length !== to - from) throw replaced(this.name)
     if (got.entry.etag !== this.#etag) {
       if (!this.#seen && (got.entry.id === undefined || this.#mayBeAnother())) throw replaced(this.name)
-      const print = this.#seen ? wholePrint(this.#seen) : this.#evidence.begin
+      const print = this.#seen ? wholePrint(this.#seen.bytes, this.#seen.offset) : this.#evidence.begin
       if (print) {
         // Read after the bytes: if what was seen first is still there now, nothing before them was truncated either.
         const { offset, length, hash } = print
@@ -345,13 +345,9 @@ export class PlainText implements Text {
     return entry.id === this.entry.id && entry.size >= this.entry.size
   }
 
-  /** Whether another file may have got its name and its identity: that changes the directory, and growth does not. */
+  /** Whether another file may have taken its name and its identity. That changes the directory; growth does not. */
   #mayBeAnother(): boolean {
-    const { listed = null } = this.#evidence
-    return listed !== null && this.#files.revision?.() !== listed
+    const { revision = null } = this.#evidence
+    return revision !== null && this.#files.revision?.() !== revision
   }
-}
-
-function wholePrint({ offset, bytes }: KeptBlock): Fingerprint {
-  return { offset, length: bytes.length, hash: hashBytes(bytes, 0, bytes.length) }
 }

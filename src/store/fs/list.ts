@@ -123,8 +123,8 @@ export class Lister {
 /**
  * The files that a pass through a folder finds, at one moment. Names and files are read one after the other, and a
  * rotation in between would hide a file that moved from one name to another. So a pass counts if the folder was unchanged
- * since before it began, or if two passes saw the same files under the same names, and missed the same names: a file that
- * was renamed and then compressed may hide from both.
+ * since before it began, or if two passes saw the same files under the same names, and missed the same names. Otherwise,
+ * a file that is renamed during one pass and compressed during the next could be lost from both.
  */
 export async function atOneMoment(
   folder: string,

@@ -410,8 +410,33 @@ it('a copy of a log that stays beside it, and an archive beside its file, are re
     expect((await view(`file=a.log.1&rotated=true${more}`)).numbers).toEqual(all)
     expect((await view(`file=a.log.2.gz&rotated=true${more}`)).numbers).toEqual(all.slice(0, 10))
   }
+  // A copy of a copy, and an archive of one.
+  write('a.log.3', many(11, 140), '14T20:01')
+  write('a.log.3.gz', gzipSync(many(11, 140)), '14T20:01')
+  for (const name of ['a.log', 'a.log.1', 'a.log.3', 'a.log.3.gz'])
+    expect((await view(`file=${name}&rotated=true`)).numbers, name).toEqual(all)
   const { numbers, prev } = await view('file=a.log.1&rotated=true&lines=100')
   expect([...(await get(String(prev))).numbers, ...numbers]).toEqual(all)
+})
+
+it('a copy is not read as a log that was truncated and written again since it was listed', async () => {
+  write('a.log', line('14T20:01', 1) + line('14T20:01', 2), '14T20:01')
+  copyFileSync(join(folder, 'a.log'), join(folder, 'a.log.1'))
+  const store = fsStore(folder)
+  let reads = 0
+  const moving: Store = {
+    ...store,
+    async read(key, ...asked) {
+      // First it is compared with its copy.
+      if (key === 'a.log' && ++reads === 2)
+        write('a.log', [3, 4, 5].map((number) => line('14T20:03', number)).join(''), '14T20:03')
+      return store.read(key, ...asked)
+    },
+  }
+  const app = createApp({ logs: moving, config: '' })
+  const response = await app.request('/api/v1/log/view?file=a.log.1&rotated=true')
+  expect([response.status, numbersOf(await response.text())]).toEqual([200, [1, 2]])
+  expect(reads).toBeGreaterThan(1)
 })
 
 it('a file that multilog renames between two lists is in one of them', async () => {
