@@ -105,6 +105,31 @@ describe('a joined log', () => {
     leave.abort()
   })
 
+  it('is followed: who comes back to an object that has expired is told, and gets what is new', async () => {
+    bucket = await shippedBucket('Vector', { count: 3, step: MINUTE })
+    const { app, server } = bucket
+    const view = await app.request('/api/v1/log/view?file=app&lines=2')
+    const [, after] = /after=([^&>]+)[^>]*>; rel="next"/.exec(view.headers.get('Link')!)!
+    const end = Date.UTC(2026, 10, 15, 10, 0, 0)
+    server.objects.delete(KEYS.Vector!('app', end - MINUTE, 2))
+    const leave = new AbortController()
+    const response = await app.request(`/api/v1/log/view?file=app&follow=true&after=${after}`, {
+      headers: { Accept: 'text/event-stream' },
+      signal: leave.signal,
+    })
+    expect(response.status).toBe(200)
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+    let seen = ''
+    const until = async (text: string) => {
+      while (!seen.includes(text)) seen += await next(reader)
+    }
+    await until('event: gap')
+    server.put(KEYS.Vector!('app', end + MINUTE, 11), lineAt(end + MINUTE, 'new'))
+    await until('new')
+    expect([...seen.matchAll(/^data: .*: (.*)$/gm)].map(([, text]) => text)).toEqual(['new'])
+    leave.abort()
+  })
+
   it.each(['Vector', 'Firehose', 'Logstash'])(
     'is followed: an object of %s that arrives late is sent, once',
     async (shipper) => {

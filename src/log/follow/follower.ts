@@ -4,7 +4,7 @@ import { SliceMemory } from '../../limits/slice-memory.ts'
 import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
 import { LogError } from '../error.ts'
 import { openLog } from '../open.ts'
-import { placeIn } from '../rotated/family.ts'
+import { lastFor, nameIn, placeIn } from '../rotated/family.ts'
 import { isRotatedName } from '../rotated/names.ts'
 import { listFamily } from '../rotated/relatives.ts'
 import { noMemory } from '../search/sink.ts'
@@ -153,7 +153,7 @@ export class Follower {
       // Moved meanwhile: it is searched for again as soon as the stream runs.
       if (isMoving(error)) return
       if (!frame.events || !isGone(error)) throw error
-      this.#reportGap()
+      await this.#reportGap(signal)
     }
   }
 
@@ -274,7 +274,7 @@ export class Follower {
         if (gone && !this.#request.frame.events) throw error
         // Reported once: until there is a file again, there is nothing more to report.
         if (gone && !isStartPlace(place)) {
-          this.#reportGap()
+          await this.#reportGap()
           return NO_PACKET
         }
         if (!gone && !isMoving(error)) throw error
@@ -351,14 +351,30 @@ export class Follower {
   }
 
   /** What the client saw is gone. This reports it and continues at the beginning of what is there. */
-  #reportGap(): void {
+  async #reportGap(signal?: AbortSignal): Promise<void> {
     const { frame, view } = this.#request
     const { file } = view
-    // A file with a date in its name may be gone for good: then the log continues in a newer one.
-    const name = isRotatedName(file) ? this.#channel.place.name : file
-    const start = { name, id: null, offset: 0, print: NO_PRINT }
-    this.#first.push(changePacket({ kind: 'gap', file }, frame, start))
-    this.#place = start
+    const place = await this.#afterGap(signal)
+    this.#first.push(changePacket({ kind: 'gap', file }, frame, place))
+    this.#place = place
+  }
+
+  /** Where to go on when the place is gone: where the newest file begins. */
+  async #afterGap(signal: AbortSignal | undefined): Promise<Cursor> {
+    const { place } = this.#channel
+    const name = await this.#newest(signal)
+    // While that is empty, the channel waits in the file before it, which may have been sent.
+    return place.name === name ? { name, id: null, offset: 0, print: NO_PRINT } : place
+  }
+
+  /** The newest file of the log. One with a date in its name may be gone for good: then the log continues in a newer one. */
+  async #newest(signal: AbortSignal | undefined): Promise<string> {
+    const { context, view } = this.#request
+    const { file } = view
+    if (!isRotatedName(file)) return file
+    const family = await listFamily({ ...context, budget: budgetOf(context, signal) }, file)
+    const newest = family.members[lastFor(family, file)]
+    return newest ? nameIn(family, newest, file) : file
   }
 }
 

@@ -262,6 +262,32 @@ describe('follow', () => {
     expect(late.events[0]!.name).toBe('gap')
   })
 
+  it.each([
+    ['its own name', ['a.log.1', 'a.log'] as const],
+    ['a rotated one', ['a.log.1', 'a.log.2'] as const],
+  ])('sends nothing again if its place is gone and the newest file is empty, under %s', async (_, names) => {
+    const [older, newest] = names
+    const clock = manualClock(Date.UTC(2026, 10, 15, 3))
+    const files = memoryStore({ [older]: lines(0, 5) }, clock)
+    await clock.pass(5_000)
+    files.put(newest, '')
+    const id = encodeCursor({
+      name: 'a.log',
+      id: null,
+      offset: 97,
+      print: { offset: 0, length: 64, hash: 1 },
+    })
+    const app = appOf(files, { clock, follow: { heartbeatMillis: 1_000 } })
+    const client = await open(app, `file=${newest}`, { ...SSE, 'Last-Event-ID': id })
+    await clock.pass(5_000)
+    await client.until(({ text }) => text.includes(': alive'))
+    expect(client.events.map(({ name }) => name)).toEqual(['gap'])
+    files.put(newest, lines(5, 7))
+    for (let i = 0; i < 10; i++) await clock.pass(1_000)
+    await client.until(({ records }) => records.includes(line(6)))
+    expect(client.records).toBe(lines(5, 7))
+  })
+
   it('goes on through a rotation, and says so', async () => {
     const client = await open(appOf(store), 'file=a.log&lines=1', SSE)
     const plain = await open(appOf(store), 'file=a.log&lines=1')
