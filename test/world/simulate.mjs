@@ -16,6 +16,8 @@ import { undoFixes } from './faults/faults.mjs'
 import { OPEN } from './open.mjs'
 import { eachWorld } from './workers.mjs'
 
+/** How many seeds a day has: 200,000 from today on are those of 400 days. */
+const SEEDS_A_DAY = 500
 /** How many failures of a run are shrunk and told in full; of the others, the seed and the rule. */
 const MOST_TOLD = 3
 
@@ -63,7 +65,7 @@ async function main() {
 
 /** The first seed of today, as in world.test.ts. */
 function today() {
-  return Math.floor(Date.now() / 86_400_000) * 100_000
+  return Math.floor(Date.now() / 86_400_000) * SEEDS_A_DAY
 }
 
 function number(name, text) {
