@@ -167,7 +167,9 @@ async function copyAndTruncate(world: World, log: Log, to: string, random: Rando
   }
   const copied = copy.inode.size
   await kernel.sleep(random.small(0, 30))
+  log.isAwaited = true
   while (log.isMidLine) await kernel.sleep(1)
+  log.isAwaited = false
   const late = new TextDecoder().decode(source.read(copied, source.inode.size))
   for (const record of log.recordsIn(late)) record.lost = true
   const writing = disk.openToWrite(log.name)

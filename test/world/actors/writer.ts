@@ -116,6 +116,7 @@ async function writeLine(world: World, log: Log, { text, pieces }: Pieces, rando
   }
   log.isMidLine = false
   if (log.formed?.inode !== handle.inode) log.formed = { inode: handle.inode, at: world.kernel.elapsed() }
+  while (log.isAwaited) await world.kernel.sleep(1)
 }
 
 function wordsOf(random: Random, longest: number, from: readonly string[]): string {
