@@ -3,7 +3,7 @@ import type { Clock } from '../../limits/clock.ts'
 import { detectFormat, PLAIN } from '../format/detect.ts'
 import { endOf } from '../format/lines.ts'
 import { type Filter, isWantedAlone, timeAt } from '../search/filter.ts'
-import { type Cursor, fingerprint, isTelling, PRINT_READ } from '../text/cursor.ts'
+import { type Cursor, fingerprint, isDistinctive, PRINT_READ } from '../text/cursor.ts'
 import { gone } from '../text/open.ts'
 import type { Change } from './change.ts'
 import {
@@ -302,7 +302,7 @@ function endPlace({ name, id, offset, bytes }: Data, length: number): Cursor {
  * before. Null if there is not enough of it.
  */
 function startPlace({ name, id, offset, bytes }: Data): Cursor | null {
-  if (offset > 0 || !isTelling(bytes)) return null
+  if (offset > 0 || !isDistinctive(bytes)) return null
   return { name, id, offset, print: fingerprint(bytes, 0, 0, Math.min(PRINT_READ, bytes.length)) }
 }
 

@@ -160,7 +160,7 @@ export class Follower {
   /** Selects the tail, which ends where the channel continues. */
   async #selectTail(signal: AbortSignal | undefined): Promise<void> {
     const { context, view: asked, frame } = this.#request
-    if (await this.#isYetToCome(signal)) return
+    if (await this.#hasNoTail(signal)) return
     const cursor = { place: this.#given, direction: 'before' as const }
     const records = frame.events || frame.json
     const view = await viewOf(context, { ...asked, cursor, records, each: true }, signal)
@@ -180,7 +180,7 @@ export class Follower {
   }
 
   /** Whether the file that was asked for, without those before it, is empty or comes after the place: then it has no tail. */
-  async #isYetToCome(signal: AbortSignal | undefined): Promise<boolean> {
+  async #hasNoTail(signal: AbortSignal | undefined): Promise<boolean> {
     const { context, view } = this.#request
     const { name } = this.#given
     if (view.rotated || name === view.file || (await context.files.joined?.(view.file))) return false

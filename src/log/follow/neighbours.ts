@@ -4,7 +4,7 @@ import { LogError } from '../error.ts'
 import { type Family, lastFor, placeIn } from '../rotated/family.ts'
 import { listFamily } from '../rotated/relatives.ts'
 import { equal } from '../text/bytes.ts'
-import { isTelling } from '../text/cursor.ts'
+import { isDistinctive } from '../text/cursor.ts'
 import { type Opener, openText } from '../text/open.ts'
 import { type Text, type TextEnd, textEnd } from '../text/text.ts'
 
@@ -55,7 +55,7 @@ export function nextAfter(
 
 /** Whether a file has only the beginning of its first line and may still grow. One with a newer file after it is finished. */
 export function isUnfinished(bytes: Uint8Array, entry: Entry, { members }: Family): boolean {
-  return bytes.length > 0 && !isTelling(bytes) && entry === members.findLast(({ size }) => size > 0)
+  return bytes.length > 0 && !isDistinctive(bytes) && entry === members.findLast(({ size }) => size > 0)
 }
 
 /**

@@ -11,7 +11,7 @@ import { findAmong } from '../rotated/open.ts'
 import { listFamily, newestFilesOf } from '../rotated/relatives.ts'
 import type { ArchiveLimits } from '../text/archive.ts'
 import { collect, equal } from '../text/bytes.ts'
-import { type Cursor, fingerprint, isTelling, PRINT_READ } from '../text/cursor.ts'
+import { type Cursor, fingerprint, isDistinctive, PRINT_READ } from '../text/cursor.ts'
 import { kindOf } from '../text/kind.ts'
 import { type Opener, openText } from '../text/open.ts'
 import type { Text } from '../text/text.ts'
@@ -95,7 +95,7 @@ export class Tracker {
     }
     const got = await files.read(name, { suffix: PRINT_READ })
     const seen = await collect(got)
-    if (!alone && !isTelling(seen) && (await tracker.#toEndBefore(name))) return tracker
+    if (!alone && !isDistinctive(seen) && (await tracker.#toEndBefore(name))) return tracker
     tracker.#id = got.entry.id ?? null
     tracker.#offset = got.entry.size
     tracker.#modified = got.entry.modified
@@ -194,7 +194,7 @@ export class Tracker {
       const { id = null, size, etag, modified } = got.entry
       if (id !== this.#id || size < this.#offset || !equal(bytes.subarray(0, back), this.#seen)) return 'lost'
       // Too little was read to recognize the file by its bytes, so its time of change decides.
-      if (this.#offset === back && !isTelling(this.#seen) && modified > this.#modified) {
+      if (this.#offset === back && !isDistinctive(this.#seen) && modified > this.#modified) {
         if (size === 0) return 'emptied'
         const since = { entry: got.entry, bytes, back, since: this.#modified }
         const copy = await copySince(this.#opener, this.#file, since)

@@ -1,6 +1,7 @@
 import type { Entry } from '../../store/store.ts'
 import type { RotatedFile } from './by-name.ts'
 import { parseDashed, parseName } from './names.ts'
+import { DISORDER_MS } from './times.ts'
 
 /** The times of a file's first and last records; null where there are none, or where they are not known. */
 export interface Times {
@@ -51,9 +52,6 @@ export function rolledMembers(
   })
   return isRolled ? { log: log.active.key, members: log.files, wanted } : { ...none, wanted }
 }
-
-/** Threads may write their lines a little out of order. */
-const DISORDER_MS = 100
 
 /**
  * Whether the files follow each other in the order of their numbers, up or down, and the active file comes last: then they

@@ -41,9 +41,11 @@ export function isWithin(one: FirstAndLast | undefined, other: FirstAndLast | un
 }
 
 /** Lines that several threads write at once may be out of order by this much. */
-const JITTER_MS = 100
+export const DISORDER_MS = 100
 
 /** Whether the records of a file are known to go on after the next one begins. */
 export function overlap(spans: readonly (FirstAndLast | undefined)[]): boolean {
-  return spans.some((span, i) => (span?.last ?? Number.NaN) > (spans[i + 1]?.time ?? Number.NaN) + JITTER_MS)
+  return spans.some(
+    (span, i) => (span?.last ?? Number.NaN) > (spans[i + 1]?.time ?? Number.NaN) + DISORDER_MS,
+  )
 }

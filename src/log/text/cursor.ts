@@ -36,7 +36,7 @@ export function isStartPlace({ id, offset, print }: Cursor): boolean {
 }
 
 /** Whether the first bytes of a file distinguish it from others: a line, or enough of one. */
-export function isTelling(bytes: Uint8Array): boolean {
+export function isDistinctive(bytes: Uint8Array): boolean {
   return bytes.length >= PRINT || bytes.includes(LF)
 }
 

@@ -2,7 +2,7 @@ import { asOne } from '../../bytes.ts'
 import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
 import type { LogError } from '../error.ts'
 import { Addresses } from './addresses.ts'
-import { type Cursor, isTelling, NO_PRINT, PRINT, PRINT_READ } from './cursor.ts'
+import { type Cursor, isDistinctive, NO_PRINT, PRINT, PRINT_READ } from './cursor.ts'
 import type { Text, TextRead } from './text.ts'
 
 /** How many archives keep text at a time: a read may cross from one into the next. */
@@ -156,5 +156,5 @@ export class Series {
 async function isKnownByStart(part: Text): Promise<boolean> {
   const size = await part.size()
   if (size >= PRINT || (size > 0 && part.entry.appendOnly)) return true
-  return isTelling(await part.read(0, size))
+  return isDistinctive(await part.read(0, size))
 }
