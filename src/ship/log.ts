@@ -44,6 +44,8 @@ export class LogShipper {
   readonly #lifeContext: LifeContext
   readonly #examiner: Examiner
   #memory: Memory | null = null
+  /** Whether the memory is what the bucket has: a write that was given up may have arrived all the same. */
+  #isRecalled = false
   /** Every unfinished life with a file, and finished ones that got late lines. */
   readonly #lives = new Map<number, Life>()
   #queue: WatchedFile[] = []
@@ -117,8 +119,12 @@ export class LogShipper {
       }
       await this.#examinePutOff(everything)
     } catch (error) {
-      const isReleased = files.released > released && !(error instanceof Stopped)
-      if (!(error instanceof FileChanged) && !isReleased) throw error
+      if (error instanceof Stopped) {
+        this.#isRecalled = false
+        this.#seen = null
+        throw error
+      }
+      if (!(error instanceof FileChanged) && files.released === released) throw error
       // Matched again at the next check.
       this.#seen = null
       return false
@@ -182,8 +188,12 @@ export class LogShipper {
   /** Compares files with lives, if files have appeared, disappeared or been renamed since, or a copied life has grown. */
   async #matchFilesToLives(): Promise<void> {
     const { files, bucket, log } = this.#context
-    if (this.#memory && this.#stateNow() === this.#seen) return
-    this.#memory ??= await recall(bucket, log)
+    if (this.#stateNow() === this.#seen) return
+    if (!this.#memory || !this.#isRecalled) {
+      this.#memory = await recall(bucket, log)
+      this.#lives.clear()
+      this.#isRecalled = true
+    }
     this.#rememberProgress()
     const watched = [...files.files]
     this.#sizes = files.sizes
