@@ -106,6 +106,26 @@ describe('following several logs', () => {
     }
   })
 
+  it('continues in the copy of a log that was empty, also after coming back twice', async () => {
+    const { store, append, follow } = service()
+    store.put('e.log', '')
+    const comeBack = async (id: string, text: string) => {
+      const { until, leave } = await follow('file=*.log&lines=1', { ...EVENTS, 'Last-Event-ID': id })
+      append('a.log', line(4, text))
+      const [[next]] = idsOf(await until(`: ${text}`)).slice(-1) as [[string, string]]
+      leave()
+      return next
+    }
+    const { until, leave } = await follow('file=*.log&lines=1', EVENTS)
+    const [[first]] = idsOf(await until(': a3')) as [[string, string]]
+    leave()
+    const id = await comeBack(await comeBack(first, 'once'), 'twice')
+    store.put('e.log.1', line(8, 'e8'))
+    const last = await follow('file=*.log&lines=1', { ...EVENTS, 'Last-Event-ID': id })
+    append('a.log', line(9, 'a9'))
+    expect(await last.until(': a9')).toContain(': e8')
+  })
+
   it('continues after missing bytes of one of them, and says so', async () => {
     const minute = (i: number) => `2026-11-16 02:${String(Math.floor(i / 60)).padStart(2, '0')}:`
     const lines = (name: string) =>

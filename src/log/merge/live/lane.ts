@@ -266,6 +266,8 @@ export class FollowedLane {
   }
 
   #moveTo(cursor: Cursor): void {
+    // The place in an empty file has no proof, and its start is found again.
+    if (this.place?.kind === 'start' && cursor.offset === 0 && cursor.print.length === 0) return
     const time = this.#joined?.memberOf(cursor.name)?.time
     this.place = { kind: 'place', cursor, lead: 0, ...(time !== undefined && { object: { time } }) }
   }
