@@ -85,6 +85,7 @@ export const writer: Actor = {
         await writeLine(world, log, { text: line.text + end, pieces: random.between(1, pieces) }, random)
         line.written = world.kernel.elapsed()
       }
+      while (log.isAwaited) await world.kernel.sleep(1)
       if (random.chance(0.2)) await world.kernel.sleep(random.small(0, 50))
     }
     world.note(`${log.name}: ${count} records up to <${log.index}-${log.records.length}>`)
@@ -116,7 +117,6 @@ async function writeLine(world: World, log: Log, { text, pieces }: Pieces, rando
   }
   log.isMidLine = false
   if (log.formed?.inode !== handle.inode) log.formed = { inode: handle.inode, at: world.kernel.elapsed() }
-  while (log.isAwaited) await world.kernel.sleep(1)
 }
 
 function wordsOf(random: Random, longest: number, from: readonly string[]): string {
