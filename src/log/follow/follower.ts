@@ -147,8 +147,15 @@ export class Follower {
     const { context, view, frame } = this.#request
     this.#place = last
     try {
-      const budget = budgetOf(context, signal)
-      await openLog({ ...context, budget }, { ...view, cursor: { place: last, direction: 'after' } })
+      const opener = { ...context, budget: budgetOf(context, signal) }
+      const cursor = { place: last, direction: 'after' as const }
+      const { series } = await openLog(opener, { ...view, rotated: false, cursor })
+      // The first lines of a file that was empty may have been copied and truncated: nothing in its place would show it.
+      const isProven = last.id === null || last.print.length > 0
+      if (!frame.events || isProven) return
+      const { members } = await listFamily(opener, view.file)
+      const own = members.findIndex(({ key }) => key === series.parts[0]!.name)
+      if (members.slice(0, Math.max(0, own)).some(({ size }) => size > 0)) await this.#reportGap(signal)
     } catch (error) {
       // Moved meanwhile: it is searched for again as soon as the stream runs.
       if (isMoving(error)) return

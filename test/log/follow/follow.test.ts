@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type AppOptions, createApp } from '../../../src/app.ts'
 import { SliceMemory } from '../../../src/limits/slice-memory.ts'
 import { stemOf } from '../../../src/log/rotated/names.ts'
@@ -260,6 +260,52 @@ describe('follow', () => {
     const late = await open(appOf(store), 'file=a.log', { ...SSE, 'Last-Event-ID': id! })
     await late.until(({ records }) => records === lines(8, 10))
     expect(late.events[0]!.name).toBe('gap')
+  })
+
+  it('tells who comes back to a log that was empty that it was copied and truncated', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'nodestate-follow-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const [log, copy] = [join(folder, 'a.log'), join(folder, 'a.log.1')]
+    writeFileSync(log, '')
+    const app = appOf(fsStore(folder), { follow: { heartbeatMillis: 20 } })
+    const idOf = ({ text }: Client) => /^id: (\S+)$/m.exec(text)?.[1]
+    const first = await open(app, 'file=a.log', SSE)
+    await first.until((client) => idOf(client) !== undefined)
+    const headers = { ...SSE, 'Last-Event-ID': idOf(first)! }
+    await first.close()
+    const again = await open(app, 'file=a.log', headers)
+    await again.until((client) => idOf(client) !== undefined)
+    expect(again.events).toEqual([])
+    await again.close()
+    appendFileSync(log, line(1))
+    copyFileSync(log, copy)
+    truncateSync(log)
+    const empty = await open(app, 'file=a.log', headers)
+    await empty.until(({ text }) => text.includes(': alive'))
+    expect(empty.events.map(({ name }) => name)).toEqual(['gap'])
+    appendFileSync(log, line(2))
+    await empty.until(({ records }) => records === line(2))
+    const late = await open(app, 'file=a.log', headers)
+    await late.until(({ records }) => records === line(2))
+    expect(late.events.map(({ name }) => name)).toEqual(['gap', ''])
+  })
+
+  it('reads on in a file that was empty and has another name now', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'nodestate-follow-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const log = join(folder, 'a.log')
+    writeFileSync(log, '')
+    const app = appOf(fsStore(folder), { follow: { heartbeatMillis: 20 } })
+    const first = await open(app, 'file=a.log', SSE)
+    await first.until(({ text }) => /^id: \S+$/m.test(text))
+    const headers = { ...SSE, 'Last-Event-ID': /^id: (\S+)$/m.exec(first.text)![1]! }
+    await first.close()
+    appendFileSync(log, line(1))
+    renameSync(log, join(folder, 'a.log.1'))
+    writeFileSync(log, line(2))
+    const back = await open(app, 'file=a.log', headers)
+    await back.until(({ records }) => records === line(1) + line(2))
+    expect(back.events.map(({ name }) => name)).not.toContain('gap')
   })
 
   it.each([
