@@ -106,9 +106,12 @@ describe('following several logs', () => {
     }
   })
 
-  it('continues in the copy of a log that was empty, also after coming back twice', async () => {
+  it.each([
+    ['was empty', true],
+    ['appeared, empty, while it was away', false],
+  ])('continues in the copy of a log that %s, also after coming back twice', async (_, isThere) => {
     const { store, append, follow } = service()
-    store.put('e.log', '')
+    if (isThere) store.put('e.log', '')
     const comeBack = async (id: string, text: string) => {
       const { until, leave } = await follow('file=*.log&lines=1', { ...EVENTS, 'Last-Event-ID': id })
       append('a.log', line(4, text))
@@ -119,6 +122,7 @@ describe('following several logs', () => {
     const { until, leave } = await follow('file=*.log&lines=1', EVENTS)
     const [[first]] = idsOf(await until(': a3')) as [[string, string]]
     leave()
+    store.put('e.log', '')
     const id = await comeBack(await comeBack(first, 'once'), 'twice')
     store.put('e.log.1', line(8, 'e8'))
     const last = await follow('file=*.log&lines=1', { ...EVENTS, 'Last-Event-ID': id })

@@ -266,8 +266,11 @@ export class FollowedLane {
   }
 
   #moveTo(cursor: Cursor): void {
-    // The place in an empty file has no proof, and its start is found again.
-    if (this.place?.kind === 'start' && cursor.offset === 0 && cursor.print.length === 0) return
+    // A place in an empty file has no proof; a start, or a time, is found again.
+    if (this.place && cursor.offset === 0 && cursor.print.length === 0) {
+      if (this.place.kind === 'place') this.place = { kind: 'time', time: this.#time }
+      return
+    }
     const time = this.#joined?.memberOf(cursor.name)?.time
     this.place = { kind: 'place', cursor, lead: 0, ...(time !== undefined && { object: { time } }) }
   }
