@@ -116,10 +116,9 @@ export class Tracker {
 
   /** Moves to the end of the file before one that has no text yet, or too little. False if there is none. */
   async #toEndBefore(name: string | null, listed?: Family): Promise<boolean> {
-    const family = listed ?? (await listFamily(this.#opener, this.#file))
-    const found = await endBefore(this.#opener, family, name)
+    const found = await endBefore(this.#opener, this.#file, name, listed)
     if (!found) return false
-    this.#enter(found.text.entry, found.text, family)
+    this.#enter(found.text.entry, found.text, found.family)
     this.#offset = found.size
     this.#seen = found.seen
     return true

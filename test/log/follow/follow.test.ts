@@ -727,6 +727,50 @@ describe('follow on a disk', () => {
     expect(client.events.filter((event) => event.name).map((event) => event.name)).toEqual(['gap'])
   })
 
+  it('tells of a gap if an empty file was copied, truncated and written again, and its copies are compressed', async () => {
+    const client = await openEmpty()
+    writeFileSync(path('new.log.2.gz'), gzipSync(lines(0, 2)))
+    writeFileSync(path('new.log.1.gz'), gzipSync(lines(2, 4)))
+    writeFileSync(path('new.log'), line(4))
+    await client.until(({ records }) => records.endsWith(line(4)))
+    expect(client.records).toBe(line(4))
+    expect(client.events.filter((event) => event.name).map((event) => event.name)).toEqual(['gap'])
+  })
+
+  // The first reads find the order and the format.
+  it('begins after the archive before an empty file, though that is renamed while its end is read', async () => {
+    writeFileSync(path('new.log.1.gz'), gzipSync(lines(0, 2)))
+    writeFileSync(path('new.log'), '')
+    utimesSync(path('new.log'), 1, 1)
+    const disk = fsStore(folder)
+    let reads = 0
+    let looks = 0
+    const moving: Store = {
+      list: (...args) => disk.list(...args),
+      stat: (key) => {
+        looks++
+        return disk.stat(key)
+      },
+      read: (key, ...rest) => {
+        looks++
+        // The first reads find the order and the format.
+        if (key === 'new.log.1.gz' && ++reads === 4) renameSync(path(key), path('new.log.2.gz'))
+        return disk.read(key, ...rest)
+      },
+    }
+    const options = { follow: { pollMillis: [10, 10] } } as const
+    const client = await open(appOf(moving, options), 'file=new.log&lines=0', SSE)
+    expect(reads).toBe(4)
+    // The empty file is copied and truncated.
+    writeFileSync(path('new.log.1'), '')
+    utimesSync(path('new.log'), 2, 2)
+    const seen = looks + 10
+    await client.until(() => looks > seen)
+    appendFileSync(path('new.log'), line(2))
+    await client.until(({ records }) => records.endsWith(line(2)))
+    expect(client.records).toBe(line(2))
+  })
+
   it('does not take a copy of what it has read, or an archive made late, for what it missed', async () => {
     const client = await openEmpty()
     writeFileSync(path('new.log-20261114'), '')
@@ -817,6 +861,17 @@ describe('follow on a disk', () => {
     await client.until(({ records }) => records.endsWith(line(6)))
     expect(client.records).toBe(lines(1, 7))
     expect(client.events.filter(({ name }) => name).map(({ name }) => name)).toEqual(['rotated'])
+  })
+
+  it('reads the rest of a first line in its copy, though the log has the same few bytes again', async () => {
+    writeFileSync(path('new.log'), line(1).slice(0, 20))
+    utimesSync(path('new.log'), 1, 1)
+    const client = await open(app, 'file=new.log&lines=0', SSE)
+    writeFileSync(path('new.log.1'), lines(1, 4))
+    writeFileSync(path('new.log'), line(4).slice(0, 20))
+    await client.until(({ records }) => records === lines(1, 4))
+    appendFileSync(path('new.log'), line(4).slice(20))
+    await client.until(({ records }) => records === lines(1, 5))
   })
 
   it('finds its place again after it read up to a file that has only the beginning of a line', async () => {
