@@ -246,6 +246,10 @@ function* arrange(members: RotatedFile[], headOf: HeadOf): Generator<void, Arran
   const timesIn = (order: RotatedFile[]) => known.get(order)!
   if (timesIn(order).length < 2 && rotated.length > 1) return { ...byChangeAlone(order), wanted }
   const agreed = directions.find((order) => isRising(changesOf(order)) && isRising(timesIn(order)))
+  // Records of one moment do not decide, and the archive that seems to be the newest was probably made late.
+  const isTied = directions.every((order) => isRising(timesIn(order)))
+  if (isTied && agreed === order && isLate(order, directions[1]!))
+    return { order: directions[1]!, certain: false, wanted }
   const isNear = (order: RotatedFile[]) => isRising(timesIn(order), CLOCK_CHANGE_MS)
   const isUsual =
     isByChange(order, directions[1]!) && (isArchivedFirst(order) || !directions.some(isArchivedFirst))
@@ -317,8 +321,13 @@ function byChangeAlone(order: RotatedFile[]): Omit<Arranged, 'wanted'> {
     directions.find((order) => isRising(changesOf(order))) ??
     directions.find((order) => isRising(changesOf(order.filter(hasText))))
   if (!fitting) return { order: [...order].sort(byChange), certain: false }
-  const isLate = fitting !== order && isArchivedFirst(order) && !isArchivedFirst(fitting)
-  return isLate ? { order, certain: false } : { order: fitting, certain: true }
+  if (fitting !== order && isLate(fitting, order)) return { order, certain: false }
+  return { order: fitting, certain: true }
+}
+
+/** Whether an order has an archive after a plain file, and another one has all archives first. */
+function isLate(order: RotatedFile[], other: RotatedFile[]): boolean {
+  return !isArchivedFirst(order) && isArchivedFirst(other)
 }
 
 /** The order by the times of the first records; all of them are needed. */
