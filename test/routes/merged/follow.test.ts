@@ -130,6 +130,26 @@ describe('following several logs', () => {
     expect(await last.until(': a9')).toContain(': e8')
   })
 
+  it('continues after a log that was rotated and has no text yet', async () => {
+    const { store, append, follow } = service()
+    const { until, leave } = await follow('file=*.log&lines=10', EVENTS)
+    await until(': a3')
+    append('b.log', line(4, 'b4'))
+    await until(': b4')
+    store.put('b.log.1', line(2, 'b2') + line(4, 'b4'))
+    store.put('b.log', '')
+    append('a.log', line(5, 'a5'))
+    const [id] = idsOf(await until(': a5')).at(-1)!
+    leave()
+    const again = await follow('file=*.log&lines=10', { ...EVENTS, 'Last-Event-ID': id! })
+    append('a.log', line(6, 'a6'))
+    await again.until(': a6')
+    store.put('b.log', line(7, 'b7'))
+    const text = await again.until(': b7')
+    expect(idsOf(text).map(([, data]) => data.slice(-2))).toEqual(['a6', 'b7'])
+    expect(text).not.toContain('event:')
+  })
+
   it('continues after missing bytes of one of them, and says so', async () => {
     const minute = (i: number) => `2026-11-16 02:${String(Math.floor(i / 60)).padStart(2, '0')}:`
     const lines = (name: string) =>

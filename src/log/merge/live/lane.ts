@@ -123,7 +123,8 @@ export class FollowedLane {
       this.#follower = follower
       this.#heldSince = this.#clock.elapsed()
       if (last === null) await this.#beginAt(follower.place)
-      if (this.#isEnded) this.close()
+      // It may have been renewed meanwhile: then it is opened again.
+      if (this.#isEnded || this.source.file !== file) this.close()
       this.error = null
     } catch (error) {
       signal.throwIfAborted()
@@ -266,11 +267,8 @@ export class FollowedLane {
   }
 
   #moveTo(cursor: Cursor): void {
-    // A place in an empty file has no proof; a start, or a time, is found again.
-    if (this.place && cursor.offset === 0 && cursor.print.length === 0) {
-      if (this.place.kind === 'place') this.place = { kind: 'time', time: this.#time }
-      return
-    }
+    // A place in an empty file has no proof, and nothing is between it and the last one.
+    if (this.place && cursor.offset === 0 && cursor.print.length === 0) return
     const time = this.#joined?.memberOf(cursor.name)?.time
     this.place = { kind: 'place', cursor, lead: 0, ...(time !== undefined && { object: { time } }) }
   }
