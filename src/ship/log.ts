@@ -2,7 +2,7 @@ import type { End, How } from '../segment/names.ts'
 import type { LeftFile, ShippedLog } from '../segment/ship-json.ts'
 import { Stopped } from './bucket.ts'
 import { Examiner } from './examiner.ts'
-import type { FileText } from './files/text.ts'
+import { type FileText, noText } from './files/text.ts'
 import { seenAt, type WatchedFile, type WatchedFiles } from './files/watched-files.ts'
 import { FileChanged, Life, type LifeContext } from './life.ts'
 import { type Copy, type Matched, match } from './match.ts'
@@ -119,12 +119,9 @@ export class LogShipper {
       }
       await this.#examinePutOff(everything)
     } catch (error) {
-      if (error instanceof Stopped) {
-        this.#isRecalled = false
-        this.#seen = null
-        throw error
-      }
-      if (!(error instanceof FileChanged) && files.released === released) throw error
+      if (error instanceof Stopped) this.#isRecalled = false
+      const isReleased = files.released > released && !(error instanceof Stopped)
+      if (!(error instanceof FileChanged) && !isReleased) throw error
       // Matched again at the next check.
       this.#seen = null
       return false
@@ -188,17 +185,16 @@ export class LogShipper {
   /** Compares files with lives, if files have appeared, disappeared or been renamed since, or a copied life has grown. */
   async #matchFilesToLives(): Promise<void> {
     const { files, bucket, log } = this.#context
-    if (this.#stateNow() === this.#seen) return
+    if (this.#isRecalled && this.#stateNow() === this.#seen) return
     if (!this.#memory || !this.#isRecalled) {
       this.#memory = await recall(bucket, log)
       this.#lives.clear()
       this.#isRecalled = true
     }
     this.#rememberProgress()
-    const watched = [...files.files]
     this.#sizes = files.sizes
     const bound = new Set([...this.#lives.values()].map(({ text }) => text.id))
-    const examined = await this.#examiner.examineAll(watched, this.#memory, (id) => bound.has(id))
+    const examined = await this.#examiner.examineAll([...files.files], this.#memory, (id) => bound.has(id))
     const matched = await match(examined, {
       memory: this.#memory,
       examiner: this.#examiner,
@@ -401,10 +397,4 @@ export class LogShipper {
   async #isOver(life: Life): Promise<boolean> {
     return this.#isQuiet(life.text.id) && (await life.text.size()) === life.shipped
   }
-}
-
-/** Stands for the file of a life that is gone. */
-function noText(name: string): FileText {
-  const read = async () => new Uint8Array(0)
-  return { id: '', name, compressed: false, size: async () => 0, read }
 }

@@ -99,3 +99,9 @@ function archiveText(file: DiskFile, name: string, kind: 'gzip' | 'zstd'): FileT
     },
   }
 }
+
+/** Stands for the file of a life that is gone. */
+export function noText(name: string): FileText {
+  const read = async () => new Uint8Array(0)
+  return { id: '', name, compressed: false, size: async () => 0, read }
+}
