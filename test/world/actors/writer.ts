@@ -92,7 +92,11 @@ export const writer: Actor = {
   },
 }
 
-function stepClock(world: World, log: Log, { ms }: Stepping): void {
+/** Not in the tick in which the file was written: nothing could tell that file from the next one of the same tick. */
+async function stepClock(world: World, log: Log, { ms }: Stepping): Promise<void> {
+  const { kernel, plan } = world
+  const { tick } = plan.settings
+  while (log.handle && kernel.now() < log.handle.inode.modified + tick) await kernel.sleep(tick)
   log.shift += ms
   if (ms < 0) log.hasStepped = true
   world.note(`${log.name}: its clock steps by ${ms} ms`)
