@@ -38,6 +38,7 @@ import {
 } from './frame.ts'
 import type { Hub, Subscription } from './hub.ts'
 import { isMoving } from './moving.ts'
+import { endBefore } from './neighbours.ts'
 
 export interface FollowRequest {
   view: ViewRequest
@@ -77,6 +78,8 @@ export class Follower {
   #tail: UnsentTail | null = null
   /** Everything before it was sent; null while the channel's batches follow without a gap. */
   #place: Cursor | null = null
+  /** Where it goes on after a loss that was reported. */
+  #afterLoss: Cursor | null = null
   /** The place after the last batch taken, and the number of the next. */
   #given: Cursor
   #number: number
@@ -151,11 +154,11 @@ export class Follower {
       const cursor = { place: last, direction: 'after' as const }
       const { series } = await openLog(opener, { ...view, rotated: false, cursor })
       // The first lines of a file that was empty may have been copied and truncated: nothing in its place would show it.
-      const isProven = last.id === null || last.print.length > 0
-      if (!frame.events || isProven) return
-      const { members } = await listFamily(opener, view.file)
-      const own = members.findIndex(({ key }) => key === series.parts[0]!.name)
-      if (members.slice(0, Math.max(0, own)).some(({ size }) => size > 0)) await this.#reportGap(signal)
+      const isUnproven = last.id !== null && last.print.length === 0
+      if (!frame.events || !isUnproven) return
+      const family = await listFamily(opener, view.file)
+      // With such a file before it, the place would have been at the end of that.
+      if (await endBefore(opener, family, series.parts[0]!.name)) await this.#reportGap(signal)
     } catch (error) {
       // Moved meanwhile: it is searched for again as soon as the stream runs.
       if (isMoving(error)) return
@@ -271,7 +274,8 @@ export class Follower {
    * One page of what is between the place and the channel's. If there is nothing, the channel's next batch follows.
    * Files may be renamed, compressed or removed meanwhile: then they are read again.
    */
-  async #catchUp(place: Cursor): Promise<Packet> {
+  async #catchUp(from: Cursor): Promise<Packet> {
+    let place = from
     for (let tries = 0; tries < 50 && !this.#ended; tries++) {
       try {
         const packet = await this.#towardsChannel(place)
@@ -279,11 +283,12 @@ export class Follower {
       } catch (error) {
         const gone = isGone(error)
         if (gone && !this.#request.frame.events) throw error
-        // Reported once: until there is a file again, there is nothing more to report.
-        if (gone && !isStartPlace(place)) {
+        if (gone && !isStartPlace(place) && place !== this.#afterLoss) {
           await this.#reportGap()
           return NO_PACKET
         }
+        // Reported once: until there is a file again, there is nothing more to report.
+        if (gone && place === this.#afterLoss) place = await this.#goOnAfterLoss()
         if (!gone && !isMoving(error)) throw error
       }
       // The channel is not there yet, or the files just moved.
@@ -361,17 +366,18 @@ export class Follower {
   async #reportGap(signal?: AbortSignal): Promise<void> {
     const { frame, view } = this.#request
     const { file } = view
-    const place = await this.#afterGap(signal)
+    const place = await this.#goOnAfterLoss(signal)
     this.#first.push(changePacket({ kind: 'gap', file }, frame, place))
-    this.#place = place
   }
 
-  /** Where to go on when the place is gone: where the newest file begins. */
-  async #afterGap(signal: AbortSignal | undefined): Promise<Cursor> {
+  /** Goes on where the newest file begins. */
+  async #goOnAfterLoss(signal?: AbortSignal): Promise<Cursor> {
     const { place } = this.#channel
     const name = await this.#newest(signal)
     // While that is empty, the channel waits in the file before it, which may have been sent.
-    return place.name === name ? { name, id: null, offset: 0, print: NO_PRINT } : place
+    this.#afterLoss = place.name === name ? { name, id: null, offset: 0, print: NO_PRINT } : place
+    this.#place = this.#afterLoss
+    return this.#place
   }
 
   /** The newest file of the log. One with a date in its name may be gone for good: then the log continues in a newer one. */

@@ -2,13 +2,11 @@ import { soundsCompressed } from '../../codec/kind.ts'
 import { type Entry, StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import { type Family, lastFor, placeIn } from '../rotated/family.ts'
-import { LOOKS } from '../rotated/open.ts'
 import { listFamily } from '../rotated/relatives.ts'
 import { equal } from '../text/bytes.ts'
 import { isDistinctive } from '../text/cursor.ts'
 import { type Opener, openText } from '../text/open.ts'
 import { type Text, type TextEnd, textEnd } from '../text/text.ts'
-import { unlessMoving } from './moving.ts'
 
 /** An archive is read to its end, unless it is larger than this. */
 const MOST_UNPACKED = 4 * 1024 * 1024
@@ -17,29 +15,19 @@ function isLargeArchive({ key, size }: Entry): boolean {
   return soundsCompressed(key) && size > MOST_UNPACKED
 }
 
-/** The end of a file, and the files that it was found among. */
-type EndIn = TextEnd & { family: Family }
-
 /**
  * The end of the file before an empty one, or without `name` of the newest file that has text: its last bytes prove a
  * place, and an empty file has none. Null if there is no such file that can be read, or only a large archive.
  */
 export async function endBefore(
   opener: Opener,
-  file: string,
+  family: Family,
   name: string | null,
-  listed?: Family,
-): Promise<EndIn | null> {
-  for (let look = 1; look <= LOOKS; look++) {
-    const family = (look === 1 && listed) || (await listFamily(opener, file))
-    const { members } = family
-    const at = name === null ? members.length : placeIn(family, name)
-    const entry = members.slice(0, Math.max(0, at)).findLast(({ size }) => size > 0)
-    if (!entry || isLargeArchive(entry)) return null
-    const end = await unlessMoving(() => ifReadable(async () => textEnd(await openText(opener, entry))))
-    if (end !== undefined) return end && { ...end, family }
-  }
-  return null
+): Promise<TextEnd | null> {
+  const at = name === null ? family.members.length : placeIn(family, name)
+  const entry = family.members.slice(0, Math.max(0, at)).findLast(({ size }) => size > 0)
+  if (!entry || isLargeArchive(entry)) return null
+  return ifReadable(async () => textEnd(await openText(opener, entry)))
 }
 
 /**
@@ -116,10 +104,10 @@ export async function copySince(
   return ifReadable(async () => {
     const text = await openText(opener, copy)
     const head = await text.head(bytes.length)
-    // A copy of these bytes shows that nothing came before them, unless they are few, and it has more.
+    // A copy of these bytes shows that nothing came before them, unless it goes on.
     const isOther = !equal(head, bytes.subarray(0, head.length))
-    const isMore = !isOther && !isDistinctive(bytes) && (await text.reaches(bytes.length + 1))
-    return (isOther || isMore) && equal(head.subarray(0, back), bytes.subarray(0, back)) ? text : null
+    const isLonger = bytes.length === entry.size && (await text.reaches(entry.size + 1))
+    return (isOther || isLonger) && equal(head.subarray(0, back), bytes.subarray(0, back)) ? text : null
   })
 }
 

@@ -116,9 +116,10 @@ export class Tracker {
 
   /** Moves to the end of the file before one that has no text yet, or too little. False if there is none. */
   async #toEndBefore(name: string | null, listed?: Family): Promise<boolean> {
-    const found = await endBefore(this.#opener, this.#file, name, listed)
+    const family = listed ?? (await listFamily(this.#opener, this.#file))
+    const found = await endBefore(this.#opener, family, name)
     if (!found) return false
-    this.#enter(found.text.entry, found.text, found.family)
+    this.#enter(found.text.entry, found.text, family)
     this.#offset = found.size
     this.#seen = found.seen
     return true

@@ -111,7 +111,7 @@ function mayTurn(rotated: boolean, { offset }: Cursor): boolean {
 }
 
 /** How often to search for a file that may be moving. */
-export const LOOKS = 3
+const LOOKS = 3
 
 /** The family of a file, and the member that a cursor points into. Files may move during the search. */
 async function findCursor(

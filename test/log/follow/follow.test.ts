@@ -737,7 +737,26 @@ describe('follow on a disk', () => {
     expect(client.events.filter((event) => event.name).map((event) => event.name)).toEqual(['gap'])
   })
 
-  // The first reads find the order and the format.
+  it('tells of a gap if an empty file was copied, truncated and written again with the same first line', async () => {
+    const client = await openEmpty()
+    writeFileSync(path('new.log.1'), lines(0, 2))
+    writeFileSync(path('new.log'), line(0))
+    await client.until(({ records }) => records.endsWith(line(0)))
+    expect(client.events.filter((event) => event.name).map((event) => event.name)).toEqual(['gap'])
+  })
+
+  it('says nothing of a gap to who comes back to an empty log after a large archive', async () => {
+    writeFileSync(path('new.log.1.gz'), gzipSync(line(0).repeat(100_000), { level: 0 }))
+    const first = await openEmpty()
+    await first.until(({ text }) => /^id: /m.test(text))
+    const [, id] = /^id: (.*)$/m.exec(first.text)!
+    await first.close()
+    const client = await open(app, 'file=new.log', { ...SSE, 'Last-Event-ID': id! })
+    appendFileSync(path('new.log'), line(1))
+    await client.until(({ records }) => records === line(1))
+    expect(client.events.filter(({ name }) => name)).toEqual([])
+  })
+
   it('begins after the archive before an empty file, though that is renamed while its end is read', async () => {
     writeFileSync(path('new.log.1.gz'), gzipSync(lines(0, 2)))
     writeFileSync(path('new.log'), '')
@@ -1036,7 +1055,10 @@ describe('follow on a disk', () => {
     expect(Buffer.concat(parts).toString() === all).toBe(true)
   })
 
-  it('tells a slow reader once that the file is gone', async () => {
+  it.each([
+    ['was deleted', false],
+    ['was renamed, and then deleted', true],
+  ])('tells a slow reader once that the file %s', async (_, isRenamed) => {
     const clock = manualClock(Date.UTC(2026, 10, 15, 3))
     let log = line(0)
     const store = memoryStore({ 'e.log': log }, clock)
@@ -1058,6 +1080,13 @@ describe('follow on a disk', () => {
       await clock.pass(150)
     }
     store.delete('e.log')
+    if (isRenamed) {
+      for (const rest of ['', line(1002)]) {
+        store.put('e.log.1', log + rest)
+        await clock.pass(5_000)
+      }
+      store.delete('e.log.1')
+    }
     await clock.pass(5_000)
     await readTo('event: gap')
     // A read waits meanwhile: a second one would come at one of the next looks, and thus before the next line.
