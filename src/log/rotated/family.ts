@@ -246,9 +246,11 @@ function* arrange(members: RotatedFile[], headOf: HeadOf): Generator<void, Arran
   const timesIn = (order: RotatedFile[]) => known.get(order)!
   if (timesIn(order).length < 2 && rotated.length > 1) return { ...byChangeAlone(order), wanted }
   const agreed = directions.find((order) => isRising(changesOf(order)) && isRising(timesIn(order)))
-  // Records of one moment do not decide, and the archive that seems to be the newest was probably made late.
+  // If all files begin at the same moment, their records do not decide, and an archive that seems to be the newest was
+  // probably made late.
   const isTied = directions.every((order) => isRising(timesIn(order)))
-  if (isTied && agreed === order && isLate(order, directions[1]!))
+  const isTimed = timesIn(order).length === order.filter(hasText).length
+  if (isTied && isTimed && agreed === order && isArchivedLate(order, directions[1]!))
     return { order: directions[1]!, certain: false, wanted }
   const isNear = (order: RotatedFile[]) => isRising(timesIn(order), CLOCK_CHANGE_MS)
   const isUsual =
@@ -321,12 +323,12 @@ function byChangeAlone(order: RotatedFile[]): Omit<Arranged, 'wanted'> {
     directions.find((order) => isRising(changesOf(order))) ??
     directions.find((order) => isRising(changesOf(order.filter(hasText))))
   if (!fitting) return { order: [...order].sort(byChange), certain: false }
-  if (fitting !== order && isLate(fitting, order)) return { order, certain: false }
+  if (fitting !== order && isArchivedLate(fitting, order)) return { order, certain: false }
   return { order: fitting, certain: true }
 }
 
 /** Whether an order has an archive after a plain file, and another one has all archives first. */
-function isLate(order: RotatedFile[], other: RotatedFile[]): boolean {
+function isArchivedLate(order: RotatedFile[], other: RotatedFile[]): boolean {
   return !isArchivedFirst(order) && isArchivedFirst(other)
 }
 

@@ -220,7 +220,7 @@ it('an archive that was made later than an empty file after it is no contradicti
   expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [1, 2], note: null })
 })
 
-it('an archive that was made late comes first where numbers rise and files begin at once, and the answer says that it is a guess', async () => {
+it('with rising numbers and files that begin at the same moment, a late archive comes first, as a guess', async () => {
   archive('a.log.1.gz', line('14T20:00', 1), '14T20:10')
   write('a.log.2', line('14T20:00', 2) + line('14T20:05', 3), '14T20:05')
   const guess = { numbers: [1, 2, 3], note: 'family-order' }
