@@ -44,7 +44,7 @@ export class LogShipper {
   readonly #lifeContext: LifeContext
   readonly #examiner: Examiner
   #memory: Memory | null = null
-  /** Whether the memory is what the bucket has: a write that was given up may have arrived all the same. */
+  /** False after a write was given up: it may have arrived all the same, so the bucket must be read again. */
   #isRecalled = false
   /** Every unfinished life with a file, and finished ones that got late lines. */
   readonly #lives = new Map<number, Life>()

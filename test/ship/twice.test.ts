@@ -134,7 +134,7 @@ describe('a file is shipped once, although', () => {
     expect([...texts()]).toEqual([[1, a]])
   })
 
-  it('a write of it was given up that had arrived, and it is copied and truncated then', async () => {
+  it('the shipper gave up a write that had arrived, and it is then copied and truncated', async () => {
     const [a, b] = [lines(20), lines(3)]
     put('broker.log', a)
     const real = directoryBucket(local.home)

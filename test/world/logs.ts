@@ -112,7 +112,7 @@ export class Log {
   hasStepped = false
   /** Whether a line is half written. */
   isMidLine = false
-  /** Whether a truncation waits for the end of a line: the writer begins no other record. A copy would become old otherwise. */
+  /** Whether a truncation waits for the end of a line: the writer begins no other record. Otherwise the copy would miss records that are written meanwhile. */
   isAwaited = false
   /** The file that its writer has written a whole line to, and when it did so first: before that, it has no format. */
   formed: { inode: Inode; at: number } | null = null
