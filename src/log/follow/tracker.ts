@@ -298,7 +298,9 @@ export class Tracker {
     this.#lostAt ??= now
     if (now - this.#lostAt < LOST_MS) return undefined
     const { members } = family
-    const newest = members.findLast(({ size, modified }) => size > 0 && modified > this.#modified)
+    // An archive may be newer only because it was made late, of text that was sent.
+    const plain = members.filter(({ key }) => !soundsCompressed(key))
+    const newest = plain.findLast(({ size, modified }) => size > 0 && modified > this.#modified)
     // An empty one has nothing to continue with, but the old one is gone, with what was written to it meanwhile.
     return newest ?? (members.at(-1)?.size === 0 ? members.at(-1) : undefined)
   }
