@@ -51,8 +51,6 @@ type LogFollower = Awaited<ReturnType<Followers['open']>>
 export const HOLD_MS = 1000
 /** A log that appeared meanwhile is read from its beginning, unless it is longer than this. */
 const MOST_NEW = 16 * 1024 * 1024
-/** The precision of times, in ms. */
-const A_MICROSECOND = 0.001
 /** The pauses after failures, in ms. */
 const PAUSE_MS = 500
 const LONGEST_PAUSE = 30_000
@@ -103,11 +101,8 @@ export class FollowedLane {
 
   /** Takes the first step. */
   take(): void {
-    const { end, change, time } = this.#steps[this.#next++]!
-    // After a loss the last place is gone, too. What comes next in an empty file is found by its time.
-    if (change?.kind === 'truncated' || (change?.kind === 'gap' && isUnproven(end)))
-      this.place = { kind: 'time', time: time + A_MICROSECOND }
-    else this.#moveTo(end)
+    const { end } = this.#steps[this.#next++]!
+    this.#moveTo(end)
     if (this.head) return
     this.#steps = []
     this.#next = 0
@@ -272,8 +267,8 @@ export class FollowedLane {
   }
 
   #moveTo(cursor: Cursor): void {
-    // Nothing is between the last place and the start of an empty file.
-    if (this.place && isUnproven(cursor)) return
+    // The start of an empty file has no proof: the last place stays. If that is gone, who comes back is told of a gap.
+    if (this.place && cursor.offset === 0 && cursor.print.length === 0) return
     const time = this.#joined?.memberOf(cursor.name)?.time
     this.place = { kind: 'place', cursor, lead: 0, ...(time !== undefined && { object: { time } }) }
   }
@@ -281,11 +276,6 @@ export class FollowedLane {
   get #clock() {
     return this.source.context.clock
   }
-}
-
-/** Whether a place is the start of a file that was empty, so that nothing proves it. */
-function isUnproven({ offset, print }: Cursor): boolean {
-  return offset === 0 && print.length === 0
 }
 
 const NO_TAIL = { fit: { size: 0, lines: 0 }, records: true }
