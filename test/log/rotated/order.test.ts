@@ -227,6 +227,13 @@ it('with rising numbers and files that begin at the same moment, a late archive 
   expect(await view('file=a.log.2&rotated=true')).toMatchObject(guess)
 })
 
+it('a file without times is not of the same moment as others, so names and times of change that agree are certain', async () => {
+  write('a.log.2', 'number 1 \n', '14T20:01')
+  archive('a.log.1.gz', line('14T20:02', 2), '14T20:05')
+  write('a.log', line('14T20:06', 3), '14T20:06')
+  expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [1, 2, 3], note: null })
+})
+
 it('rising numbers of which only the newer file is compressed keep their order', async () => {
   write('a.log.1', line('14T20:00', 1), '14T20:05')
   archive('a.log.2.gz', line('14T20:05', 2), '14T20:10')
