@@ -146,7 +146,7 @@ describe('following several logs', () => {
     await again.until(': a6')
     store.put('b.log', line(7, 'b7'))
     const text = await again.until(': b7')
-    expect(idsOf(text).map(([, data]) => data.slice(-2))).toEqual(['a6', 'b7'])
+    expect(idsOf(text).map(([, data]) => data!.slice(-2))).toEqual(['a6', 'b7'])
     expect(text).not.toContain('event:')
   })
 
