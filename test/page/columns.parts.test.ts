@@ -34,7 +34,7 @@ describePage(
       await page.locator('.json .v').filter({ hasText: '/api/v1' }).click()
       await act(page, 'Show as column')
       await expect.poll(() => hash(page).getAll('column')).toEqual(['status', 'path'])
-      expect(await cells(page)).toEqual(['500', '/api/v1/thing/4'])
+      await expect.poll(() => cells(page)).toEqual(['500', '/api/v1/thing/4'])
       await page.reload()
       await page.locator('.header').waitFor()
       await expect.poll(() => header(page)).toEqual(['status', 'path'])
@@ -49,10 +49,12 @@ describePage(
       await page.getByRole('button', { name: 'Column path' }).click()
       await act(page, 'Move left')
       await expect.poll(() => hash(page).getAll('column')).toEqual(['status', 'path', 'duration'])
-      const aligned = await page.evaluate<string[]>(
-        `[...document.querySelector('.row').querySelectorAll('.x')].map((cell) => getComputedStyle(cell).textAlign)`,
-      )
-      expect(aligned).toEqual(['right', 'start', 'right'])
+      // The address is there before the rows are drawn again.
+      const aligned = () =>
+        page.evaluate<string[]>(
+          `[...document.querySelector('.row').querySelectorAll('.x')].map((cell) => getComputedStyle(cell).textAlign)`,
+        )
+      await expect.poll(aligned).toEqual(['right', 'start', 'right'])
       const places = await page.evaluate<[number[], number[]]>(`['.header .line', '.row .line'].map((line) =>
         [...document.querySelector(line).querySelectorAll('.x')].map((each) => Math.round(each.getBoundingClientRect().x)))`)
       expect(places[0]).toEqual(places[1])
@@ -121,7 +123,7 @@ describePage(
       await page.getByLabel('Message').click()
       await page.keyboard.press('Escape')
       await expect.poll(() => hash(page).get('message')).toBe('false')
-      expect(await page.locator('.row .m').first().isVisible()).toBe(false)
+      await expect.poll(() => page.locator('.row .m').first().isVisible()).toBe(false)
       expect(await page.locator('.row .x').first().isVisible()).toBe(true)
       await page.reload()
       await page.locator('.row .x').first().waitFor()
