@@ -247,7 +247,9 @@ export class Tracker {
     // The same file was truncated; another one means that the old file is gone, with everything not yet read.
     const truncated = (last.id ?? null) === this.#id && nameIn(family, last, this.#file) === this.#name
     const change = { kind: truncated ? ('truncated' as const) : ('gap' as const), file: this.#file }
-    if (last.size === 0 && (await this.#toEndBefore(last.key, family))) {
+    // An archive may be newer only because it was made late, of text that was sent, if any was.
+    const isSent = this.#offset > 0 && this.#isMissing(family) && soundsCompressed(last.key)
+    if ((isSent || last.size === 0) && (await this.#toEndBefore(isSent ? null : last.key, family))) {
       changes.push(change, { kind: 'place', place: this.place })
       return true
     }
@@ -298,9 +300,7 @@ export class Tracker {
     this.#lostAt ??= now
     if (now - this.#lostAt < LOST_MS) return undefined
     const { members } = family
-    // An archive may be newer only because it was made late, of text that was sent.
-    const plain = members.filter(({ key }) => !soundsCompressed(key))
-    const newest = plain.findLast(({ size, modified }) => size > 0 && modified > this.#modified)
+    const newest = members.findLast(({ size, modified }) => size > 0 && modified > this.#modified)
     // An empty one has nothing to continue with, but the old one is gone, with what was written to it meanwhile.
     return newest ?? (members.at(-1)?.size === 0 ? members.at(-1) : undefined)
   }

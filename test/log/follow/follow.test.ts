@@ -334,6 +334,28 @@ describe('follow', () => {
     expect(client.records).toBe(lines(5, 7))
   })
 
+  it.each([
+    ['has had text', 'is told', lines(2, 4), ''],
+    ['has had none', 'gets its text', '', lines(0, 2)],
+  ])('of a file that is gone: who %s %s if only an archive is newer', async (_, __, own, sent) => {
+    const clock = manualClock(Date.UTC(2026, 10, 15, 3))
+    const files = memoryStore({ 'a.log': own }, clock)
+    const app = appOf(files, { clock, follow: { heartbeatMillis: 1_000 } })
+    const client = await open(app, 'file=a.log&lines=0', SSE)
+    await clock.pass(5_000)
+    // Archives are unpacked in real time.
+    const pass = async (isDone: () => boolean) => {
+      for (let i = 0; i < 1_000 && !isDone(); i++) await clock.pass(1_000)
+      expect(isDone()).toBe(true)
+    }
+    files.delete('a.log')
+    files.put('a.log.1.gz', gzipSync(lines(0, 2)))
+    await pass(() => client.text.includes('event: gap') && client.records === sent)
+    files.put('a.log', lines(4, 6))
+    await pass(() => client.records === sent + lines(4, 6))
+    expect(client.events.filter(({ name }) => name === 'gap')).toHaveLength(1)
+  })
+
   it('goes on through a rotation, and says so', async () => {
     const client = await open(appOf(store), 'file=a.log&lines=1', SSE)
     const plain = await open(appOf(store), 'file=a.log&lines=1')
