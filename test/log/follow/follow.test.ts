@@ -290,6 +290,24 @@ describe('follow', () => {
     expect(late.events.map(({ name }) => name)).toEqual(['gap', ''])
   })
 
+  it('reads on in the archive of its file, though the new file begins with the same line', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'nodestate-follow-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const [log, next] = [join(folder, 'a.log'), join(folder, 'a.log.new')]
+    writeFileSync(log, line(0))
+    const app = appOf(fsStore(folder))
+    const first = await open(app, 'file=a.log&lines=1', SSE)
+    await first.until(({ records }) => records === line(0))
+    const headers = { ...SSE, 'Last-Event-ID': first.events[0]!.id! }
+    await first.close()
+    writeFileSync(join(folder, 'a.log.1.gz'), gzipSync(line(0) + line(1)))
+    writeFileSync(next, line(0) + line(2))
+    renameSync(next, log)
+    const back = await open(app, 'file=a.log', headers)
+    await back.until(({ records }) => records === line(1) + line(0) + line(2))
+    expect(back.events.map(({ name }) => name)).not.toContain('gap')
+  })
+
   it('reads on in a file that was empty and has another name now', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'nodestate-follow-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
