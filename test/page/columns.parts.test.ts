@@ -71,7 +71,7 @@ describePage(
     it('make their field stand back in the message', async () => {
       const page = await open('file=access.log&column=status')
       await page.locator('.row .known').first().waitFor()
-      expect(await page.locator('.row .known').last().textContent()).toMatch(/^"status":\d+$/)
+      await expect.poll(() => page.locator('.row .known').last().textContent()).toMatch(/^"status":\d+$/)
       await page.context().close()
     })
 
@@ -82,7 +82,7 @@ describePage(
       await act(page, 'Sort what is loaded, largest first')
       await page.getByText('400 records loaded · sorted by duration').waitFor()
       await expect.poll(first).toBe('893')
-      expect(await page.locator('.header').textContent()).toContain('duration ↓')
+      await expect.poll(() => page.locator('.header').textContent()).toContain('duration ↓')
       expect(await findings(page)).toEqual([])
       await page.getByRole('button', { name: 'Column duration' }).click()
       await act(page, 'Sort what is loaded, smallest first')
@@ -124,10 +124,10 @@ describePage(
       await page.keyboard.press('Escape')
       await expect.poll(() => hash(page).get('message')).toBe('false')
       await expect.poll(() => page.locator('.row .m').first().isVisible()).toBe(false)
-      expect(await page.locator('.row .x').first().isVisible()).toBe(true)
+      await expect.poll(() => page.locator('.row .x').first().isVisible()).toBe(true)
       await page.reload()
       await page.locator('.row .x').first().waitFor()
-      expect(await page.locator('.row .m').first().isVisible()).toBe(false)
+      await expect.poll(() => page.locator('.row .m').first().isVisible()).toBe(false)
       // Without columns the message is back.
       for (const name of ['status', 'path', 'duration']) {
         await page.getByRole('button', { name: `Column ${name}` }).click()

@@ -41,8 +41,8 @@ describePage(
       await page.keyboard.press('Enter')
       await page.getByText('50 matches loaded').waitFor()
       expect(hash(page).getAll('where')).toEqual(['status>=500', 'duration>1s'])
-      expect(await chips(page)).toEqual(['status ≥ 500', 'duration > 1s'])
-      expect(await page.getByLabel('Find in the log').inputValue()).toBe('')
+      await expect.poll(() => chips(page)).toEqual(['status ≥ 500', 'duration > 1s'])
+      await expect.poll(() => page.getByLabel('Find in the log').inputValue()).toBe('')
       const typed: [text: string, parameter: string, value: string][] = [
         ['path:/api/query', 'where', 'path:/api/query'],
         ['path~/api/*', 'where', 'path~/api/*'],
@@ -65,10 +65,10 @@ describePage(
       await page.keyboard.press('Enter')
       await expect.poll(() => hash(page).getAll('where')).toEqual(['path~/static/*'])
       await settled(page)
-      const rows = await page.locator('.row').allTextContents()
-      const hits = await page.locator('.row.hit').allTextContents()
-      expect(hits.length).toBeGreaterThan(3)
-      expect(hits).toEqual(rows.filter((row) => row.includes('/static/')))
+      const rows = () => page.locator('.row').allTextContents()
+      const hits = () => page.locator('.row.hit').allTextContents()
+      await expect.poll(async () => (await hits()).length).toBeGreaterThan(3)
+      expect(await hits()).toEqual((await rows()).filter((row) => row.includes('/static/')))
       await page.context().close()
     })
 
@@ -78,7 +78,7 @@ describePage(
       await option(page, 'path').waitFor()
       await page.keyboard.press('ArrowDown')
       await page.keyboard.press('Enter')
-      expect(await page.getByLabel('Find in the log').inputValue()).toBe('path')
+      await expect.poll(() => page.getByLabel('Find in the log').inputValue()).toBe('path')
       await page.keyboard.type(':')
       await option(page, 'path: /api/query 1,000').waitFor()
       await option(page, 'path: /api/query 1,000').click()
@@ -97,7 +97,7 @@ describePage(
       expect(await findings(page)).toEqual([])
       await page.getByRole('button', { name: 'Filter: status ≥ 500' }).click()
       await page.getByText('100 matches loaded').waitFor()
-      expect(await chips(page)).toEqual(['status ≥ 500'])
+      await expect.poll(() => chips(page)).toEqual(['status ≥ 500'])
       await page.context().close()
     })
 
@@ -117,8 +117,9 @@ describePage(
       const page = await open('file=http.log')
       await page.locator('.row .m').last().click()
       await page.locator('.details .v').filter({ hasText: '200' }).click()
-      const signs = await page.getByRole('menuitem').allTextContents()
-      expect(signs).toEqual(expect.arrayContaining(['> 200', '≥ 200', '< 200', '≤ 200']))
+      await expect
+        .poll(() => page.getByRole('menuitem').allTextContents())
+        .toEqual(expect.arrayContaining(['> 200', '≥ 200', '< 200', '≤ 200']))
       expect(await findings(page)).toEqual([])
       await page.getByRole('menuitem', { name: '> 200' }).click()
       await page.getByText('100 matches loaded').waitFor()

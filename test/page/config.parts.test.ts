@@ -63,10 +63,10 @@ describePage(
       const page = await open('nodes/db-4/#file=broker.log')
       const mark = page.getByRole('button', { name: /configuration.*query\.max-workers/ })
       await mark.waitFor()
-      expect(await mark.getAttribute('aria-label')).toBe(
-        'Change of the configuration at 2026-01-10 01:58:00: query.max-workers: 30 → 64',
-      )
-      expect(await mark.count()).toBe(1)
+      await expect
+        .poll(() => mark.getAttribute('aria-label'))
+        .toBe('Change of the configuration at 2026-01-10 01:58:00: query.max-workers: 30 → 64')
+      await expect.poll(() => mark.count()).toBe(1)
       await mark.click()
       const note = page.locator('.change')
       await note.filter({ hasText: 'query.max-workers: 30 → 64' }).waitFor()
@@ -90,9 +90,9 @@ describePage(
       const page = await open('#file=broker.log&node=db-1&node=db-4')
       const mark = page.getByRole('button', { name: /configuration.*query\.max-workers/ })
       await mark.waitFor()
-      expect(await mark.getAttribute('aria-label')).toBe(
-        'Change of the configuration at 2026-01-10 01:58:00: db-4: query.max-workers: 30 → 64',
-      )
+      await expect
+        .poll(() => mark.getAttribute('aria-label'))
+        .toBe('Change of the configuration at 2026-01-10 01:58:00: db-4: query.max-workers: 30 → 64')
       await mark.click()
       await page.locator('.change').filter({ hasText: 'db-4: query.max-workers: 30 → 64' }).waitFor()
       await expect
@@ -130,7 +130,7 @@ describePage(
       await page.locator('.toml:not(.context)').filter({ hasText: 'max-workers = 30' }).waitFor()
       expect(await findings(page)).toEqual([])
       const around = page.getByRole('link', { name: 'Logs around this change' })
-      expect(await around.count()).toBe(1)
+      await expect.poll(() => around.count()).toBe(1)
       expect(decodeURIComponent((await around.getAttribute('href'))!)).toBe(
         `#file=*&time=${new Date(START + CHANGED * 1000).toISOString()}`,
       )
@@ -147,7 +147,9 @@ describePage(
         .locator('.beside')
         .filter({ hasText: /ago, was 30/ })
         .waitFor()
-      expect(await line.locator('.beside').textContent()).toMatch(/0 → 150 errors\/h.*30 on 5 nodes/)
+      await expect
+        .poll(() => line.locator('.beside').textContent())
+        .toMatch(/0 → 150 errors\/h.*30 on 5 nodes/)
       expect(await findings(page)).toEqual([])
       await page.getByRole('button', { name: 'Blame' }).click()
       await line.locator('.beside').waitFor({ state: 'detached' })
@@ -158,17 +160,17 @@ describePage(
       const page = await open('')
       const badge = page.locator('.fleet .badge')
       await badge.waitFor()
-      expect(await badge.getAttribute('title')).toBe('query.max-workers')
-      expect(await page.locator('.fleet tr').filter({ hasText: '1 odd setting' }).textContent()).toContain(
-        'db-4',
-      )
+      await expect.poll(() => badge.getAttribute('title')).toBe('query.max-workers')
+      await expect
+        .poll(() => page.locator('.fleet tr').filter({ hasText: '1 odd setting' }).textContent())
+        .toContain('db-4')
       await page.getByRole('button', { name: 'Compare' }).click()
       const rows = page.locator('.compare tbody tr')
       await rows.first().waitFor()
-      expect(await rows.count()).toBe(1)
-      expect(await rows.first().textContent()).toContain('query.max-workers')
-      expect(await page.locator('.compare .odd').textContent()).toMatch(/64.*differs: .*db-4/)
-      expect(await rows.first().locator('td').first().textContent()).toBe('30 5 nodes')
+      await expect.poll(() => rows.count()).toBe(1)
+      await expect.poll(() => rows.first().textContent()).toContain('query.max-workers')
+      await expect.poll(() => page.locator('.compare .odd').textContent()).toMatch(/64.*differs: .*db-4/)
+      await expect.poll(() => rows.first().locator('td').first().textContent()).toBe('30 5 nodes')
       await rows.first().locator('td').last().filter({ hasText: /ago/ }).waitFor()
       await page.getByText('db-9 (no config)').waitFor()
       await page.getByLabel(/show expected differences/i).click()

@@ -46,7 +46,7 @@ describePage(
       await act(page, 'Hide records with this')
       await expect.poll(() => hash(page).getAll('where')).toEqual(['!tag:Query'])
       await row(page, 'slow query took 3999 ').waitFor({ state: 'hidden' })
-      expect(await chips(page)).toEqual(['not tag: Query'])
+      await expect.poll(() => chips(page)).toEqual(['not tag: Query'])
       await page.locator('.chip .what').click()
       await expect.poll(() => hash(page).getAll('where')).toEqual(['tag:Query'])
       await row(page, 'slow query took 3999 ').waitFor()
@@ -63,7 +63,7 @@ describePage(
       const json = row(page, 'slow query took 3999 ').locator('.json')
       await json.locator('.v').click()
       await told(page, 'Value copied', () => act(page, 'Copy'))
-      expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe('3')
+      await expect.poll(() => page.evaluate<string>('navigator.clipboard.readText()')).toBe('3')
       await json.locator('.v').click()
       await act(page, 'Only records with this')
       await expect.poll(() => hash(page).getAll('where')).toEqual(['shard:3'])
@@ -97,7 +97,7 @@ describePage(
 
     it('shows a message in the details as the log has it, and compares numbers', async () => {
       const page = await open(`file=other.log&where=${encodeURIComponent('shard>4')}`)
-      expect(await chips(page)).toEqual(['shard > 4'])
+      await expect.poll(() => chips(page)).toEqual(['shard > 4'])
       await row(page, 'elected in 3726 ms').locator('.m').click()
       const shown = await page.locator('.details .message').textContent()
       expect(shown).toBe('elected in 3726 ms, leader;  task panicked: write "x"')
@@ -119,7 +119,7 @@ describePage(
       await page.keyboard.press('ArrowDown')
       await page.keyboard.press('Escape')
       await page.getByRole('menu').waitFor({ state: 'detached' })
-      expect(await page.evaluate<string>('document.activeElement.className')).toContain('v')
+      await expect.poll(() => page.evaluate<string>('document.activeElement.className')).toContain('v')
       await page.context().close()
     })
 
@@ -139,9 +139,9 @@ describePage(
         await line.locator('.m').click()
       }
       await expect.poll(() => hash(page).getAll('mark')).toEqual(['heartbeat', 'query'])
-      expect(await page.locator('.list mark.h1').first().textContent()).toBe('heartbeat')
+      await expect.poll(() => page.locator('.list mark.h1').first().textContent()).toBe('heartbeat')
       expect((await page.locator('.list mark.h2').first().textContent()).toLowerCase()).toBe('query')
-      expect(await page.locator('footer [role=status]').textContent()).toBe(before)
+      await expect.poll(() => page.locator('footer [role=status]').textContent()).toBe(before)
       const colours = await page.evaluate<string[]>(
         `['h1', 'h2'].map((name) => getComputedStyle(document.querySelector('.list mark.' + name)).backgroundColor)`,
       )
@@ -172,10 +172,12 @@ describePage(
       await slider.focus()
       await page.keyboard.press('Home')
       await page.keyboard.press('ArrowRight')
-      expect(await slider.getAttribute('aria-valuetext')).toMatch(/^2026-01-10 00:\d\d:\d\d: \d+ info/)
+      await expect
+        .poll(() => slider.getAttribute('aria-valuetext'))
+        .toMatch(/^2026-01-10 00:\d\d:\d\d: \d+ info/)
       await page.keyboard.press('Enter')
       await page.locator('.row[aria-current]').waitFor()
-      expect(await page.locator('.row[aria-current] .t').textContent()).toMatch(/^01-10 00:0[0-2]/)
+      await expect.poll(() => page.locator('.row[aria-current] .t').textContent()).toMatch(/^01-10 00:0[0-2]/)
       await slider.focus()
       await page.keyboard.press('Home')
       await page.keyboard.press('Shift+ArrowRight')
@@ -210,11 +212,11 @@ describePage(
       await page.getByLabel('Tags').click()
       await page.getByLabel('Time since the record above').click()
       await page.keyboard.press('Escape')
-      expect(await page.locator('.row .g').first().isVisible()).toBe(false)
-      expect(await row(page, 'slow query took 3999 ').locator('.d').textContent()).toBe('+1.0 s')
+      await expect.poll(() => page.locator('.row .g').first().isVisible()).toBe(false)
+      await expect.poll(() => row(page, 'slow query took 3999 ').locator('.d').textContent()).toBe('+1.0 s')
       await page.reload()
       await page.locator('.row').first().waitFor()
-      expect(await page.locator('.row .g').first().isVisible()).toBe(false)
+      await expect.poll(() => page.locator('.row .g').first().isVisible()).toBe(false)
       await settled(page)
       writeFileSync(join(stage.logs, 'wide.log'), line(1, 'INFO', 'wide '.repeat(400)))
       await page.goto(`${stage.node.url}/#file=wide.log`)
@@ -231,7 +233,7 @@ describePage(
       const page = await open('file=storage.log')
       const names = () => page.locator('.files a .name').allTextContents()
       await expect.poll(async () => (await names()).sort()).toContain('storage.log')
-      expect(await names()).not.toContain('storage.log.1')
+      await expect.poll(() => names()).not.toContain('storage.log.1')
       await page.getByRole('button', { name: '2 rotated files of storage.log' }).click()
       expect((await names()).slice(-4)).toEqual(
         expect.arrayContaining(['storage.log.1', 'storage-2026-01-08.log']),
@@ -252,7 +254,7 @@ describePage(
       }
       await row(page, 'volume /data is full').waitFor()
       await row(page, 'append failed').first().waitFor()
-      expect(await row(page, 'heartbeat').count()).toBe(0)
+      await expect.poll(() => row(page, 'heartbeat').count()).toBe(0)
       await page.context().close()
     })
 

@@ -38,7 +38,7 @@ describePage(
       await page.goto(stage.node.url)
       const entry = page.locator('.files a').filter({ hasText: 'broker.log' })
       await entry.waitFor()
-      expect(await entry.textContent()).toMatch(/KB$/)
+      await expect.poll(() => entry.textContent()).toMatch(/KB$/)
       await expect.poll(() => release).not.toBe(null)
       await release!()
       await expect.poll(() => entry.textContent()).toMatch(/ago|just now/)
@@ -81,17 +81,15 @@ describePage(
       })
       await page.goto(other.url)
       await page.getByRole('heading', { name: 'Nodes' }).waitFor()
-      expect(await page.locator('.fleet tbody a').allTextContents()).toEqual([
-        'db-9',
-        'host-of-db-2',
-        'host-of-db-1',
-      ])
-      expect(await page.locator('.fleet tbody').textContent()).toMatch(
-        /cannot be read.*1 day ago2\.0 KB.*12 s ago/,
-      )
+      await expect
+        .poll(() => page.locator('.fleet tbody a').allTextContents())
+        .toEqual(['db-9', 'host-of-db-2', 'host-of-db-1'])
+      await expect
+        .poll(() => page.locator('.fleet tbody').textContent())
+        .toMatch(/cannot be read.*1 day ago2\.0 KB.*12 s ago/)
       expect(await seriousFindings(page)).toEqual([])
       await page.getByLabel('Filter the nodes').fill('db-1')
-      expect(await page.locator('.fleet tbody a').allTextContents()).toEqual(['host-of-db-1'])
+      await expect.poll(() => page.locator('.fleet tbody a').allTextContents()).toEqual(['host-of-db-1'])
       await page.locator('.fleet tbody a').click()
       await page.getByRole('heading', { name: 'host-of-db-1' }).waitFor()
       await page.locator('.files a').filter({ hasText: 'storage.log' }).click()
@@ -110,14 +108,13 @@ describePage(
       await page.goto(stage.node.url)
       await page.getByRole('button', { name: 'db', exact: true }).click()
       await page.getByRole('button', { name: 'deep', exact: true }).click()
-      expect(await page.locator('.files a .name').allTextContents()).toEqual(['a.log', 'b.log', 'top.log'])
+      await expect
+        .poll(() => page.locator('.files a .name').allTextContents())
+        .toEqual(['a.log', 'b.log', 'top.log'])
       await page.getByRole('button', { name: '1 rotated file of db/a.log' }).click()
-      expect(await page.locator('.files a .name').allTextContents()).toEqual([
-        'a.log',
-        'a.log.1',
-        'b.log',
-        'top.log',
-      ])
+      await expect
+        .poll(() => page.locator('.files a .name').allTextContents())
+        .toEqual(['a.log', 'a.log.1', 'b.log', 'top.log'])
       expect(await seriousFindings(page)).toEqual([])
       await page.context().close()
     })
@@ -147,19 +144,19 @@ describePage(
       await page.getByRole('button', { name: 'Fields' }).click()
       await page.locator('.field-list').waitFor()
       expect(await seriousFindings(page)).toEqual([])
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+      await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
       const outside = () =>
         page.evaluate<string[]>(`[...document.querySelectorAll('button, summary, input, h2')]
         .filter((part) => part.checkVisibility() && part.getClientRects().length > 0)
         .filter((part) => part.getBoundingClientRect().right > 391 || part.getBoundingClientRect().left < -1)
         .map((part) => part.outerHTML.slice(0, 80))`)
-      expect(await outside()).toEqual([])
+      await expect.poll(() => outside()).toEqual([])
       const menus = page.locator('.tools .menu > summary:visible')
       const count = await menus.count()
       expect(count).toBeGreaterThan(1)
       for (let i = 0; i < count; i++) {
         await menus.nth(i).click()
-        expect(await outside()).toEqual([])
+        await expect.poll(() => outside()).toEqual([])
         await menus.nth(i).click()
       }
       const title = (await page.locator('#log-title').boundingBox())!

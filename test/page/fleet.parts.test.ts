@@ -43,15 +43,17 @@ describePage(
       const line = (id: string) =>
         page.locator('.fleet tbody tr').filter({ hasText: id }).locator('.day-line')
       await line('db-2').waitFor()
-      expect(await line('db-2').getAttribute('aria-label')).toMatch(
-        /^Last 24 hours: 1\d errors, most of them 2[23] h ago, 0 warnings/,
-      )
-      expect(await line('db-1').getAttribute('aria-label')).toMatch(/^Last 24 hours: 0 errors, 0 warnings/)
-      expect(await line('db-2').locator('.error').getAttribute('d')).not.toBe('')
-      expect(await line('db-1').locator('.error').getAttribute('d')).toBe('')
+      await expect
+        .poll(() => line('db-2').getAttribute('aria-label'))
+        .toMatch(/^Last 24 hours: 1\d errors, most of them 2[23] h ago, 0 warnings/)
+      await expect
+        .poll(() => line('db-1').getAttribute('aria-label'))
+        .toMatch(/^Last 24 hours: 0 errors, 0 warnings/)
+      await expect.poll(() => line('db-2').locator('.error').getAttribute('d')).not.toBe('')
+      await expect.poll(() => line('db-1').locator('.error').getAttribute('d')).toBe('')
       expect(await findings(page)).toEqual([])
       await page.setViewportSize({ width: 390, height: 780 })
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+      await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
       expect(await findings(page)).toEqual([])
       await page.context().close()
     })
@@ -92,14 +94,14 @@ describePage(
       await page.keyboard.press('g')
       const first = page.locator('.row[aria-current]')
       await first.filter({ hasText: 'query 9660 failed' }).waitFor()
-      expect(await first.locator('.nn').textContent()).toBe('db-1')
+      await expect.poll(() => first.locator('.nn').textContent()).toBe('db-1')
       // 4. Warnings as well: the cause is on another node.
       await page.locator('.levels .lv-warn').click()
       await row(page, CAUSE).waitFor()
-      expect(await row(page, CAUSE).locator('.nn').textContent()).toBe('db-2')
-      expect(await row(page, CAUSE).locator('.t').textContent()).toContain(
-        stamp(NIGHT + 9570 * 1000).slice(11, 19),
-      )
+      await expect.poll(() => row(page, CAUSE).locator('.nn').textContent()).toBe('db-2')
+      await expect
+        .poll(() => row(page, CAUSE).locator('.t').textContent())
+        .toContain(stamp(NIGHT + 9570 * 1000).slice(11, 19))
       await page
         .locator('.status')
         .filter({ hasText: /Missing: db-3/ })

@@ -32,21 +32,25 @@ describe.skipIf(missingBrowser)(title, { timeout: 120_000 }, () => {
     const requests: string[] = []
     page.on('request', (request: { url(): string }) => void requests.push(request.url()))
     await page.goto(url)
-    expect(await page.title()).toBe('Incident 2026-11-16T02:30:00.000Z to 2026-11-16T03:00:00.000Z')
+    await expect
+      .poll(() => page.title())
+      .toBe('Incident 2026-11-16T02:30:00.000Z to 2026-11-16T03:00:00.000Z')
     expect((await page.locator('svg').boundingBox())!.width).toBeGreaterThan(600)
-    expect(await page.locator('svg rect.error').count()).toBeGreaterThan(10)
-    expect(await page.locator('h2').allInnerTexts()).toEqual([
-      'Records over time',
-      'What is different',
-      'First errors',
-      'Records around the first error',
-      'Changes of the configuration',
-      'Settings that differ between the nodes',
-      'Nodes',
-    ])
-    expect(await page.locator('.records').first().locator('tr').count()).toBe(26)
+    await expect.poll(() => page.locator('svg rect.error').count()).toBeGreaterThan(10)
+    await expect
+      .poll(() => page.locator('h2').allInnerTexts())
+      .toEqual([
+        'Records over time',
+        'What is different',
+        'First errors',
+        'Records around the first error',
+        'Changes of the configuration',
+        'Settings that differ between the nodes',
+        'Nodes',
+      ])
+    await expect.poll(() => page.locator('.records').first().locator('tr').count()).toBe(26)
     // Its policy allows its own style, and nothing else.
-    expect(await page.evaluate<string>('getComputedStyle(document.body).maxWidth')).toBe('1200px')
+    await expect.poll(() => page.evaluate<string>('getComputedStyle(document.body).maxWidth')).toBe('1200px')
     const shown = (await page.locator('body').allInnerTexts()).join('')
     for (const secret of SECRETS) expect(shown.includes(secret), secret).toBe(false)
     expect(requests).toEqual([url])

@@ -85,7 +85,7 @@ describePage(
       await settled(page)
       await act.click(page.locator('.levels .lv-warn'))
       await row(page, CAUSE).waitFor()
-      expect(await row(page, CAUSE).locator('.ln').textContent()).toBe('storage.log')
+      await expect.poll(() => row(page, CAUSE).locator('.ln').textContent()).toBe('storage.log')
       expect(act.done).toBeLessThanOrEqual(5)
       await page.context().close()
     })
@@ -109,7 +109,7 @@ describePage(
       // 4. Warnings as well.
       await act.click(page.locator('.levels .lv-warn'))
       await row(page, CAUSE).waitFor()
-      expect(await row(page, CAUSE).locator('.nn').textContent()).toBe('db-4')
+      await expect.poll(() => row(page, CAUSE).locator('.nn').textContent()).toBe('db-4')
       expect(act.done).toBeLessThanOrEqual(5)
       await page.context().close()
     })
@@ -125,7 +125,7 @@ describePage(
       await act.click(page.getByRole('button', { name: 'Group by path' }))
       const worst = page.locator('.groups tbody tr').first()
       await worst.waitFor()
-      expect(await worst.textContent()).toContain('/api/query')
+      await expect.poll(() => worst.textContent()).toContain('/api/query')
       expect(act.done).toBe(4)
       expect(await findings(page)).toEqual([])
       // The rows lead to the records.

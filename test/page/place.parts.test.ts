@@ -45,7 +45,7 @@ describePage(
       for (let turn = 0; turn < 2; turn++) {
         await page.reload()
         await page.locator('.row[aria-current] .details').waitFor()
-        expect(await current(page).textContent()).toContain(/record number \d+/.exec(text)![0])
+        await expect.poll(() => current(page).textContent()).toContain(/record number \d+/.exec(text)![0])
         await expect.poll(() => inView(page, '.row[aria-current]')).toBe(true)
         // The address may be put right once more before the next reload.
         await resting(page)
@@ -70,7 +70,7 @@ describePage(
       writeFileSync(log, line(5000))
       const colleague = await stage.browser.open(link)
       await colleague.locator('.row[aria-current] .details').waitFor()
-      expect(await current(colleague).textContent()).toContain('failed at 2500')
+      await expect.poll(() => current(colleague).textContent()).toContain('failed at 2500')
       await expect.poll(() => inView(colleague, '.row[aria-current]')).toBe(true)
       await row(colleague, 'number 2499 ').waitFor()
       await row(colleague, 'number 2501 ').waitFor()
@@ -194,15 +194,14 @@ describePage(
       writeFileSync(join(stage.logs, 'long.log'), text)
       const page = await open('file=long.log')
       await page.getByText('30 records loaded').waitFor()
-      const times = await page.locator('.row .t').allTextContents()
-      expect(times).toEqual(
-        Array.from({ length: 30 }, (_, i) => `01-10 00:00:${String(i).padStart(2, '0')}.000`),
-      )
+      await expect
+        .poll(() => page.locator('.row .t').allTextContents())
+        .toEqual(Array.from({ length: 30 }, (_, i) => `01-10 00:00:${String(i).padStart(2, '0')}.000`))
       await page.keyboard.press('/')
       await page.keyboard.type('needle')
       await page.keyboard.press('Enter')
       await page.getByText('1 match loaded').waitFor()
-      expect(await page.locator('.row .t').allTextContents()).toEqual(['01-10 00:00:07.000'])
+      await expect.poll(() => page.locator('.row .t').allTextContents()).toEqual(['01-10 00:00:07.000'])
       await page.keyboard.press('N')
       await page.locator('.row[aria-current] mark').waitFor()
       await expect.poll(() => inView(page, '.row[aria-current] mark')).toBe(true)

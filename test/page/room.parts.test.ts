@@ -50,7 +50,7 @@ describePage(
       await page.getByRole('img', { name: /^Chart of records from/ }).waitFor()
       await settled(page)
       expect((await size(page, '.list')).height).toBeGreaterThanOrEqual((844 * 2) / 3)
-      expect(await page.getByRole('heading', { level: 1 }).isVisible()).toBe(true)
+      await expect.poll(() => page.getByRole('heading', { level: 1 }).isVisible()).toBe(true)
       // The filters are one press away.
       await page.getByRole('button', { name: 'Filters' }).click()
       await page.locator('.levels').waitFor()
@@ -86,7 +86,7 @@ describePage(
         `[...document.querySelectorAll('.status > span:not(.keys)')].filter((each) => each.scrollWidth > each.clientWidth).length`,
       )
       expect(cut).toBe(0)
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+      await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
       await page.context().close()
     })
 
@@ -99,7 +99,7 @@ describePage(
       const message = await size(page, '.row .m')
       expect(Math.min(message.right, list.right) - message.x).toBeGreaterThanOrEqual(list.width / 2)
       expect((await size(page, '.finder .find')).width).toBeGreaterThanOrEqual(300)
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(820)
+      await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(820)
       await page.context().close()
     })
 
@@ -135,7 +135,7 @@ describePage(
         await page.waitForTimeout(50)
       }
       release = []
-      expect(await places()).toEqual(before)
+      await expect.poll(() => places()).toEqual(before)
       await page.context().close()
     })
 
@@ -170,10 +170,12 @@ describePage(
       expect((await page.locator('.row .c').first().textContent()).trim()).toBe('{"status":200,"path":"/a"}')
       await page.goto(`${stage.node.url}/#file=slow.log`)
       await page.locator('.row').filter({ hasText: 'SELECT name' }).first().waitFor()
-      expect(await page.locator('.row .m').first().textContent()).toMatch(/^SELECT name FROM orders;/)
+      await expect
+        .poll(() => page.locator('.row .m').first().textContent())
+        .toMatch(/^SELECT name FROM orders;/)
       await page.goto(`${stage.node.url}/#file=slow-json.log`)
       await page.locator('.row').filter({ hasText: 'select f' }).first().waitFor()
-      expect(await page.locator('.row .m').first().textContent()).toMatch(/^select f from cpu/)
+      await expect.poll(() => page.locator('.row .m').first().textContent()).toMatch(/^select f from cpu/)
       await page.context().close()
     })
 
@@ -181,9 +183,9 @@ describePage(
       const page = await open(`file=short.log&level=info&q=short`)
       await settled(page)
       await page.keyboard.press('Tab')
-      expect(await page.evaluate<string>('document.activeElement.textContent')).toContain('Skip')
+      await expect.poll(() => page.evaluate<string>('document.activeElement.textContent')).toContain('Skip')
       await page.keyboard.press('Enter')
-      expect(await page.evaluate<string>('document.activeElement.className')).toBe('list')
+      await expect.poll(() => page.evaluate<string>('document.activeElement.className')).toBe('list')
       await page.locator('#log-title').click()
       let stops = 0
       do {
@@ -195,11 +197,11 @@ describePage(
       await page.getByRole('button', { name: 'Follow', exact: true }).focus()
       await page.keyboard.press('ArrowRight')
       await page.keyboard.press('ArrowRight')
-      expect(await page.evaluate<string>('document.activeElement.textContent')).toContain('Wrap')
+      await expect.poll(() => page.evaluate<string>('document.activeElement.textContent')).toContain('Wrap')
       await page.keyboard.press('Tab')
-      expect(await page.evaluate<string>('document.activeElement.getAttribute("aria-label")')).toBe(
-        'Find in the log',
-      )
+      await expect
+        .poll(() => page.evaluate<string>('document.activeElement.getAttribute("aria-label")'))
+        .toBe('Find in the log')
       await page.context().close()
     })
 

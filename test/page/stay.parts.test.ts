@@ -130,10 +130,10 @@ describePage(
         await page.getByLabel('Time zone').inputValue(),
         (await page.locator('.row .t').first().textContent()).slice(0, 9),
       ]
-      expect(await shown()).toEqual(['browser', '01-10 15:'])
+      await expect.poll(() => shown()).toEqual(['browser', '01-10 15:'])
       await page.reload()
       await settled(page)
-      expect(await shown()).toEqual(['browser', '01-10 15:'])
+      await expect.poll(() => shown()).toEqual(['browser', '01-10 15:'])
       await page.context().close()
     })
 
@@ -203,7 +203,7 @@ describePage(
         })()`)
       const half = await tallest(0, 0.5)
       expect(half).toBeGreaterThanOrEqual(20)
-      expect(await tallest(0.5, 1)).toBeLessThanOrEqual(2)
+      await expect.poll(() => tallest(0.5, 1)).toBeLessThanOrEqual(2)
       await page.context().close()
     })
   },
