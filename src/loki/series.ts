@@ -1,8 +1,10 @@
 import { LogError } from '../log/error.ts'
 import { LEVELS } from '../log/format/detect.ts'
+import { lineEnd } from '../log/format/lines.ts'
 import type { Reader } from '../log/pattern/pattern.ts'
 import { Selection } from '../log/selection.ts'
 import { viewOf } from '../log/view/view.ts'
+import type { Bytes } from '../log/where/where.ts'
 import { deadlineOf, filesOf, isSilent, type LogFile, type Search } from './files.ts'
 import type { Choice, Labels } from './labels.ts'
 import { levelOf } from './pipeline.ts'
@@ -38,13 +40,18 @@ export async function streamLabelsOf(
   return { streams: [...found.values()], warnings: [...warnings] }
 }
 
+/** Whether lines belong to no record, because they come before the first one. They have no time, so they are no entries. */
+function isBeforeFirst({ bytes, from, to }: Bytes, { format }: Reader): boolean {
+  return !format.inner && !format.starts(bytes, from, lineEnd(bytes, from, to))
+}
+
 /** The levels of a log's records, newest first; -1 is none. The search ends when all that are wanted were seen. */
 async function levelsIn({ context, file }: LogFile, { levels }: Choice, signal: AbortSignal) {
   const seen = new Set<number>()
   const matcher = {
     test(bytes: Uint8Array, from: number, to: number, reader?: Reader): boolean {
       const level = levelOf({ bytes, from, to }, reader!)
-      if (levels.has(level)) seen.add(level)
+      if (levels.has(level) && !isBeforeFirst({ bytes, from, to }, reader!)) seen.add(level)
       return seen.size === levels.size
     },
   }

@@ -167,7 +167,8 @@ async function rangeWithin(session: Session, selection: Selection, first: number
   let earliest = Number.POSITIVE_INFINITY
   let latest = Number.NEGATIVE_INFINITY
   const add: CountedRange['add'] = (time) => {
-    if (time < (since ?? time) || time >= (until ?? Number.POSITIVE_INFINITY)) return
+    // Lines before the first record of a log have no time.
+    if (Number.isNaN(time) || time < (since ?? time) || time >= (until ?? Number.POSITIVE_INFINITY)) return
     earliest = Math.min(earliest, time)
     latest = Math.max(latest, time)
   }

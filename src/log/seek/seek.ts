@@ -71,6 +71,8 @@ interface Run {
 interface Judged extends Sides {
   from: () => Promise<number>
   to: () => Promise<number>
+  /** Whether its only early lines precede its first record: they belong to the part before. @default they do not */
+  isLed?: () => Promise<boolean>
 }
 
 async function seekInSeries(log: Timed, instant: number): Promise<Border> {
@@ -98,6 +100,7 @@ async function seekInSeries(log: Timed, instant: number): Promise<Border> {
       late: border.from < probes.text.size,
       from: async () => (await base()) + border.from,
       to: async () => (await base()) + border.to,
+      isLed: async () => border.ordered && !((await firstTimeIn(run.parts, options)) < instant),
     })
   }
   const first = judged.findIndex(({ late }) => late)
@@ -105,7 +108,8 @@ async function seekInSeries(log: Timed, instant: number): Promise<Border> {
   if (first < 0) return { from: series.end, to: series.end, ordered: true }
   const from = await judged[first]!.from()
   if (last < first) return { from, to: from, ordered }
-  return { from, to: Math.max(from, await judged[last]!.to()), ordered: ordered && first === last }
+  for (const { early, isLed } of judged.slice(first + 1)) ordered &&= !early || (await isLed?.()) === true
+  return { from, to: Math.max(from, await judged[last]!.to()), ordered }
 }
 
 /** Finds an instant by the times of all records, if they are known or can be read; otherwise by samples. */
@@ -156,6 +160,15 @@ function runsOf(parts: readonly Text[]): Run[] {
     else runs.push({ first, parts: [part], compressed: part.compressed })
   }
   return runs
+}
+
+/** The time of the first record of several files; NaN if there is none. */
+async function firstTimeIn(parts: readonly Text[], options: ProbeOptions): Promise<number> {
+  for (const part of parts) {
+    const time = await firstTimeOf(part, options)
+    if (time !== null) return time
+  }
+  return Number.NaN
 }
 
 /** The time of the first record near the beginning; NaN if there is none. */

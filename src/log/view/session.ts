@@ -78,11 +78,16 @@ export class Session {
     return session
   }
 
-  /** The format of the log; throws if that cannot answer the request. An empty log can answer anything. */
+  /**
+   * The format of the log; throws if that cannot answer the request. An empty log can answer anything, and so can a page that
+   * begins where the log ends: its newest file may so far contain only a header.
+   */
   async checkedFormat(): Promise<LineFormat> {
     const format = await this.format()
     if (format.timed && format.leveled) return format
-    if (!(await isEmpty(this.series))) checkFormat(format, this.request.selection)
+    const { at, series } = this.open
+    const isAtEnd = at === series.end && this.request.cursor?.direction === 'after'
+    if (!isAtEnd && !(await isEmpty(series))) checkFormat(format, this.request.selection)
     return format
   }
 
