@@ -235,7 +235,7 @@ export class Tracker {
   /** Searches for the file among the files of its log. False if it can only wait. */
   async #relocate(changes: Change[]): Promise<boolean> {
     const family = await listFamily(this.#opener, this.#file)
-    const found = await unlessMoving(() => findAmong(this.#opener, family, this.place))
+    const found = await unlessMoving(() => findAmong(this.#opener, family, this.place, this.#modified))
     if (found === undefined) return false
     if (found !== null) {
       this.#goOnIn(found, changes)

@@ -4,7 +4,7 @@ import { each } from '../../limits/each.ts'
 import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
 import { type Entry, MissingBytes, replaced } from '../../store/store.ts'
 import { LogError, UnfoundCursor } from '../error.ts'
-import { badCursor, type Cursor, wholePrint } from '../text/cursor.ts'
+import { badCursor, type Cursor, SHARED, wholePrint } from '../text/cursor.ts'
 import { charsetOf } from '../text/kind.ts'
 import {
   gone,
@@ -204,31 +204,59 @@ async function openDirectly(opener: Opener, cursor: Cursor): Promise<Text | null
 /** Deflate compresses by 1,032 to 1 at most; zstd by more, but not for real text. */
 const MAX_RATIO = 2000
 
-/** The member of a family that holds what the cursor saw: by identity first, then by name, then the newest first. */
-export async function findAmong(opener: Opener, { members }: Family, cursor: Cursor): Promise<Text | null> {
+/**
+ * The member of a family that holds what the cursor saw: by identity first, then by name, then the newest first. Null if
+ * several hold what all files of the log may begin with.
+ *
+ * @param changed when the file was last modified, if it was followed until now: older files are ruled out
+ */
+export async function findAmong(
+  opener: Opener,
+  { members }: Family,
+  cursor: Cursor,
+  changed: number | null = null,
+): Promise<Text | null> {
+  const mayBeShared = cursor.id !== null && cursor.offset <= SHARED
+  const hasIdentity = ({ id, key }: Entry) =>
+    cursor.id === null || id === undefined ? key === cursor.name : id === cursor.id
   // Another file with the name is probably a new one, if it only begins as the old one did.
-  const other = cursor.print.offset === 0 ? 3 : 1
-  const rank = ({ id, key }: Entry) => {
-    if (cursor.id === null || id === undefined) return key === cursor.name ? 1 : 2
-    return id === cursor.id ? 0 : key === cursor.name ? other : 2
+  const isNew = cursor.print.offset === 0 || (mayBeShared && changed !== null)
+  const rank = (entry: Entry) => {
+    if (hasIdentity(entry)) return 0
+    return entry.key === cursor.name ? (isNew ? 3 : 1) : 2
   }
-  const candidates = [...members].reverse().sort((a, b) => rank(a) - rank(b))
+  // Archives may have whole seconds.
+  const since = mayBeShared && changed !== null ? Math.floor(changed / 1000) * 1000 : Number.NEGATIVE_INFINITY
+  const isOlder = (entry: Entry) => entry.modified < since
+  const candidates = members.filter((entry) => hasIdentity(entry) || !isOlder(entry)).reverse()
+  candidates.sort((a, b) => rank(a) - rank(b))
+  let only: Text | null = null
   for (const entry of candidates) {
+    // Compression takes the identity of a file, and a new file got its name.
+    if (only?.compressed && rank(entry) === 3) break
     // Nothing was read of an empty file: only its identity or, without one, its name can decide.
-    if (cursor.print.length === 0 && rank(entry) > 1) continue
+    if (cursor.print.length === 0 && !hasIdentity(entry)) continue
     const text = await openText(opener, entry)
     const reach = Math.max(cursor.offset, cursor.print.offset + cursor.print.length)
     if ((text.compressed ? entry.size * MAX_RATIO : entry.size) < reach) continue
     // The identity of an append-only file is never reused.
     if (entry.appendOnly && cursor.id !== null) {
-      if (rank(entry) === 0) return text
+      if (hasIdentity(entry)) return text
       continue
     }
-    if (await holds(text, cursor)) return text
-    // It keeps megabytes of text otherwise, and there may be many of them.
-    await text.release?.()
+    if (!(await holds(text, cursor))) {
+      // It keeps megabytes of text otherwise, and there may be many of them.
+      await text.release?.()
+      continue
+    }
+    if (!mayBeShared || hasIdentity(entry)) return text
+    if (only) {
+      await Promise.all([only.release?.(), text.release?.()])
+      return null
+    }
+    only = text
   }
-  return null
+  return only
 }
 
 /** Whether two entries of one name are of one file: an object that changed may be another. */

@@ -40,6 +40,9 @@ export function isDistinctive(bytes: Uint8Array): boolean {
   return bytes.length >= PRINT || bytes.includes(LF)
 }
 
+/** Up to here, all files of a log may begin with the same lines, such as a header, so a fingerprint may match several files. */
+export const SHARED = 4096
+
 /** How much of a file is read to make one, if nothing is known about it yet. */
 export const PRINT_READ = 1024
 /** How many lines back a fingerprint searches for one that begins a record. */

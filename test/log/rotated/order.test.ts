@@ -261,10 +261,10 @@ it('without times, names and times of change that agree outweigh an archive that
 
 it('a file that is replaced by a copy with more lines goes on where it was, though an older one has the same lines', async () => {
   const ticks = (count: number) => 'number 1 and the same again \n'.repeat(count)
-  write('a.log.1', ticks(200), '14T20:01')
-  write('a.log', ticks(100), '14T20:02')
+  write('a.log.1', ticks(400), '14T20:01')
+  write('a.log', ticks(200), '14T20:02')
   const { next } = await view('file=a.log')
-  write('copy', ticks(110), '14T20:03')
+  write('copy', ticks(210), '14T20:03')
   renameSync(join(folder, 'copy'), join(folder, 'a.log'))
   expect((await get(next.pathname + next.search)).numbers).toHaveLength(10)
 })
