@@ -1,4 +1,4 @@
-import { badCursor, type Cursor, seal, unseal } from '../text/cursor.ts'
+import { badCursor, type Cursor, SHARED, seal, unseal } from '../text/cursor.ts'
 import { hashOf, PackedReader, PackedWriter } from './packed.ts'
 import type { Source } from './source.ts'
 
@@ -40,9 +40,11 @@ export interface LaneState {
   name?: string
 }
 
-/** The longest cursors in bytes that still name their logs, and that still have the keys of objects. */
+/** The longest cursors in bytes that still name their logs, and that still have the keys of objects and identities of files. */
 const MOST_WITH_NAMES = 700
 const MOST_WITH_KEYS = 1000
+/** A longer identity of a file is left out. */
+const MOST_ID = 32
 
 const VERSION = 0x6d
 const KINDS = ['place', 'time', 'start'] as const
@@ -54,6 +56,8 @@ const HASHED = 16
 const NAMED = 32
 /** It is in an object of a joined log: the time in its key and a hash of the key follow. */
 const DATED = 64
+/** The identity of the file follows: others may begin with the same text. */
+const IDENTIFIED = 128
 
 /** Cached, because every record of a page needs the key of its log. */
 const keys = new WeakMap<Pick<Source, 'node' | 'log'>, number>()
@@ -78,7 +82,7 @@ export function ordered(lanes: Map<number, LaneState>): Map<number, LaneState> {
 
 /**
  * A cursor as clients see it: about 20 bytes for each log, so that the links of 32 logs fit into 4 KiB. The identity of
- * a file is left out, because its fingerprint decides. With `names`, logs are named if there is room.
+ * a file is left out where its fingerprint decides. With `names`, logs are named if there is room.
  */
 export function encodeMerged(cursor: MergedCursor, sources: readonly Source[], names = true): string {
   let bytes = bytesOf(cursor, sources, { names, keys: true })
@@ -87,7 +91,7 @@ export function encodeMerged(cursor: MergedCursor, sources: readonly Source[], n
   return seal(String.fromCharCode(...bytes))
 }
 
-/** What a cursor has room for: the names of logs, and the keys of their objects. */
+/** What a cursor has room for: the names of logs, and the keys of their objects with the identities of their files. */
 interface Room {
   names: boolean
   keys: boolean
@@ -118,13 +122,14 @@ function writePlace(
     if (place.kind === 'time') writer.fixed(timeNumber(place.time), 7)
     return
   }
-  const { name, offset, print, splitsRecord } = place.cursor
+  const { name, id, offset, print, splitsRecord } = place.cursor
   const { object, unnamed } = place
   const isDated = object !== undefined && (!keys || object.hash !== undefined)
   const isOwn = unnamed ? unnamed.hash === null : name === source?.log
   const isHashed = unnamed !== undefined || source?.files.includes(name) === true
   const named = isDated ? DATED : isOwn ? 0 : isHashed ? HASHED : NAMED
-  writer.bytes.push(base | (splitsRecord ? SPLITS : 0) | named)
+  const isIdentified = keys && id !== null && id.length <= MOST_ID && offset <= SHARED && !isDated
+  writer.bytes.push(base | (splitsRecord ? SPLITS : 0) | named | (isIdentified ? IDENTIFIED : 0))
   if (isDated) {
     writer.fixed(timeNumber(object.time), 7)
     writer.fixed(object.hash ?? keyHash(name), 4)
@@ -136,6 +141,7 @@ function writePlace(
   writer.signed(offset - print.offset)
   writer.bytes.push(print.length)
   writer.fixed(print.hash, 7)
+  if (isIdentified) writer.text(id)
 }
 
 /** Parses a cursor for these logs; anything that is not ours is a LogError `bad-cursor`. */
@@ -174,11 +180,12 @@ function readPlace(reader: PackedReader, source: Source | undefined, time: numbe
   const at = offset - reader.signed()
   const length = reader.fixed(1)
   const print = { offset: at, length, hash: reader.fixed(7) }
+  const id = flags & IDENTIFIED ? reader.text() : null
   if (at < 0 || length > 64) throw new RangeError('no fingerprint')
   // Nothing finds an empty file that is gone: the log goes on at the moment of the cursor.
   if (file.name === null && length === 0) return { place: { kind: 'time', time }, behind }
   const name = file.name ?? source!.file
-  const cursor = { name, id: null, offset, print, splitsRecord: (flags & SPLITS) !== 0 }
+  const cursor = { name, id, offset, print, splitsRecord: (flags & SPLITS) !== 0 }
   const { unnamed } = file
   return { place: { kind, cursor, lead, ...(object && { object }), ...(unnamed && { unnamed }) }, behind }
 }

@@ -5,7 +5,7 @@ import type { Followers } from '../../follow/followers.ts'
 import type { FollowedPart, Packet } from '../../follow/frame.ts'
 import type { JoinedLog } from '../../joined/log.ts'
 import type { Selection } from '../../selection.ts'
-import type { Cursor } from '../../text/cursor.ts'
+import { type Cursor, isStartPlace } from '../../text/cursor.ts'
 import { isGone } from '../../text/open.ts'
 import type { LanePlace } from '../cursor.ts'
 import { plainPlace } from '../place.ts'
@@ -73,6 +73,8 @@ export class FollowedLane {
   #joined: JoinedLog | null = null
   /** The file that is followed: when the log's own appears, that one is. */
   #file = ''
+  /** The start of the file that follows a gap which was told: nothing else is known of it yet. */
+  #afterGap: Cursor | null = null
   #steps: FollowedStep[] = []
   #next = 0
   #time: number
@@ -116,7 +118,7 @@ export class FollowedLane {
     try {
       this.#file = file
       this.#joined = (await this.source.context.files.joined?.(file)) ?? null
-      const last = this.place && (await this.#find(this.place))
+      const last = this.#afterGap ?? (this.place && (await this.#find(this.place)))
       const view = { selection: selection.with({ matcher }), file, rotated: true, cursor: null, ...NO_TAIL }
       const frame = { events, json: false, parts: true }
       const follower = await this.#logs.followersOf(this.source).open({ view, frame, key, last }, signal)
@@ -172,6 +174,8 @@ export class FollowedLane {
         if (!this.#follower && this.error === null) await this.open()
         if (this.#follower && (await this.#read(this.#follower))) failures = 0
         if (this.error === null) continue
+        // The other logs no longer wait for this one.
+        this.#logs.changed()
         await this.#pause(Math.min(LONGEST_PAUSE, PAUSE_MS * 2 ** failures++))
         this.error = null
       }
@@ -268,6 +272,7 @@ export class FollowedLane {
 
   #moveTo(cursor: Cursor): void {
     // The start of an empty file has no proof: the last place stays. If that is gone, who comes back is told of a gap.
+    this.#afterGap = isStartPlace(cursor) ? cursor : null
     if (this.place && cursor.offset === 0 && cursor.print.length === 0) return
     const time = this.#joined?.memberOf(cursor.name)?.time
     this.place = { kind: 'place', cursor, lead: 0, ...(time !== undefined && { object: { time } }) }
