@@ -26,6 +26,8 @@ export interface LogSettings {
   touched?: boolean
   /** The length of one very long record, in characters. @default it has none */
   longest?: number
+  /** The line that all of its files begin with. @default they have none */
+  header?: string
 }
 
 export const LEVELS = ['debug', 'info', 'warn', 'error'] as const
@@ -33,6 +35,8 @@ export type Level = (typeof LEVELS)[number]
 
 const MIB = 1024 * 1024
 const VERY_LONG = 0.001
+/** The share of logs with a header, of those that can have one. */
+const HEADED = 0.5
 
 const NAMES = ['broker.log', 'storage.log', 'query.log']
 /** The log that multilog writes, and the share of worlds that have one. */
@@ -60,13 +64,24 @@ export function drawLogs(random: Random): LogSettings[] {
     const broken = stream.chance(0.15)
     const touched = stream.chance(0.25)
     const longest = drawLongest(stream.split('longest'))
-    return { ...settings, rising, broken, touched, ...(longest && { longest }) }
+    const header = canHaveHeader(settings) && drawHeader(stream.split('header'), name)
+    return { ...settings, rising, broken, touched, ...(longest && { longest }), ...(header && { header }) }
   })
 }
 
 /** Patterns that match these logs, and none of their rotated files. */
 export function patternsOf(logs: readonly { name: string }[]): string[] {
   return [...new Set(logs.map(({ name }) => (name === CURRENT ? name.replace(/.$/, '?') : '*.log')))]
+}
+
+/** Often longer than what proves the place of a follower. */
+function drawHeader(random: Random, name: string): string | null {
+  return random.chance(HEADED) ? `# version 1.2 of ${name}`.padEnd(random.between(40, 200), '.') : null
+}
+
+/** Who truncates a log writes no header. A line that is not JSON is a record of its own in a log of JSON. */
+function canHaveHeader({ format, rotation }: LogSettings): boolean {
+  return format === 'lindb' && rotation !== 'copytruncate'
 }
 
 /** One log in a thousand has a record of some MiB. JSON of more than 4 MiB is not parsed. */
@@ -148,7 +163,22 @@ export class Log {
 
   /** The line with this text; undefined if no such line was written. */
   lineOf(text: string): Line | undefined {
-    return this.#byText.get(this.settings.crlf ? text.replace(/\r$/, '') : text)
+    return this.#byText.get(this.#ended(text))
+  }
+
+  /** Whether it is the line that all files begin with: it belongs to no record that was written. */
+  isHeader(text: string): boolean {
+    return this.#ended(text) === this.settings.header
+  }
+
+  /** Texts of all lines, and of the header. */
+  get texts(): string[] {
+    const { header } = this.settings
+    return [...(header === undefined ? [] : [header]), ...this.lines.map(({ text }) => text)]
+  }
+
+  #ended(text: string): string {
+    return this.settings.crlf ? text.replace(/\r$/, '') : text
   }
 
   /** The records whose numbers are in some text. */

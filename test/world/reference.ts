@@ -46,13 +46,16 @@ export class Reference {
     return (rotated ? names : [own]).map((name) => this.textOf(name)).join('')
   }
 
-  /** All records, in the order in which they were written. */
+  /** All records, in the order in which they were written. Without a single time, each line is one. */
   records(rotated: boolean): Found[] {
     const records: Found[] = []
-    for (const line of (this.text(rotated) ?? '').match(/[^\n]*\n|[^\n]+$/g) ?? []) {
+    const lines = (this.text(rotated) ?? '').match(/[^\n]*\n|[^\n]+$/g) ?? []
+    const isPlain = !lines.some(parse)
+    for (const line of lines) {
       const found = parse(line)
       const last = records.at(-1)
-      if (found !== null || !last) records.push(found ?? { id: '', text: line, time: null, level: null })
+      if (found !== null || !last || isPlain)
+        records.push(found ?? { id: '', text: line, time: null, level: null })
       else last.text += line
     }
     return records
@@ -66,7 +69,7 @@ export class Reference {
       if (q !== null && !has(record.text, q)) return false
       if (!filters.every(([name, value]) => passes(record, name, value))) return false
       if (since !== null && (record.time === null || record.time < since)) return false
-      return until === null || (record.time !== null && record.time < until)
+      return until === null || record.time === null || record.time < until
     })
   }
 
@@ -74,7 +77,7 @@ export class Reference {
   isInOrder(rotated: boolean): boolean {
     let last = Number.NEGATIVE_INFINITY
     return this.records(rotated).every(({ time }) => {
-      const isLater = time !== null && time >= last
+      const isLater = time === null || time >= last
       last = time ?? last
       return isLater
     })

@@ -72,7 +72,11 @@ function isSelective(query: Query): boolean {
 function whole(log: Log, answer: Answer): string {
   const end = answer.text.indexOf('\n') + 1
   const first = answer.text.slice(0, end - 1)
-  const isCut = end > 0 && !log.lineOf(first) && log.lines.some(({ text }) => `${text}\r`.includes(first))
+  const isCut =
+    end > 0 &&
+    !log.lineOf(first) &&
+    !log.isHeader(first) &&
+    log.texts.some((text) => `${text}\r`.includes(first))
   return isCut || (end === 0 && answer.text !== '')
     ? answer.text.slice(end || answer.text.length)
     : answer.text

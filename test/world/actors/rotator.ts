@@ -4,7 +4,7 @@ import { type Log, numbered } from '../logs.ts'
 import { onDisk } from '../reference.ts'
 import type { World } from '../world.ts'
 import type { Actor } from './actor.ts'
-import { append } from './append.ts'
+import { append, openLog } from './append.ts'
 
 /** What rotates the files of a log: one for each log that is rotated. */
 export const rotator: Actor = {
@@ -24,6 +24,10 @@ export const rotator: Actor = {
   async act(world, step) {
     const log = world.logOf(step)
     if (world.disk.bytesOf(log.name) === null) return
+    while (hasOnlyHeader(world, log) && isYoung(world, log)) await world.kernel.sleep(100)
+    if (world.disk.bytesOf(log.name) === null) return
+    // Nothing could tell the new file from the old one.
+    if (step.does === 'replace' && hasOnlyHeader(world, log)) return
     const random = world.randomOf(step)
     const span = { from: world.kernel.elapsed(), to: Number.POSITIVE_INFINITY }
     log.rotations.push(span)
@@ -35,6 +39,19 @@ export const rotator: Actor = {
     else await rotateByNumber(world, log, random)
     span.to = world.kernel.elapsed()
   },
+}
+
+/** How old a file with a header alone is before it is rotated: a younger one looks like a copy of the next one. */
+const COPY_MS = 2_000
+
+function isYoung({ disk, kernel }: World, { name }: Log): boolean {
+  const file = disk.inodeOf(name)
+  return file !== null && kernel.now() < file.modified + COPY_MS
+}
+
+function hasOnlyHeader({ disk }: World, { name, settings: { header } }: Log): boolean {
+  const file = disk.inodeOf(name)
+  return header !== undefined && file !== null && file.size <= header.length + 2
 }
 
 /** logrotate's way: every file moves up by one; the last one goes. */
@@ -86,7 +103,7 @@ async function replace(world: World, log: Log): Promise<void> {
   for (const record of log.recordsIn(new TextDecoder().decode(disk.bytesOf(log.name)!))) record.lost = true
   log.handle?.close()
   const fresh = `.${log.name}.new`
-  log.handle = disk.openToWrite(fresh)
+  log.handle = openLog(world, log, fresh)
   disk.rename(fresh, log.name)
   world.note(`${fresh} → ${log.name}`)
 }
@@ -111,7 +128,7 @@ async function rotateByTime(world: World, log: Log, random: Random): Promise<voi
   await move(world, log.name, tai64n(kernel.now()), random)
   while (log.isMidLine) await kernel.sleep(1)
   log.handle?.close()
-  log.handle = disk.openToWrite(log.name)
+  log.handle = openLog(world, log, log.name)
   removeOldest(world, log)
 }
 
@@ -147,7 +164,7 @@ async function reopen(world: World, log: Log, random: Random): Promise<void> {
   while (log.isMidLine) await world.kernel.sleep(1)
   log.handle?.close()
   log.handle = null
-  if (random.chance(0.7)) log.handle = world.disk.openToWrite(log.name)
+  if (random.chance(0.7)) log.handle = openLog(world, log, log.name)
 }
 
 /** What is written between the copy and the truncation is lost, as with logrotate. */

@@ -4,7 +4,7 @@ import { bytesOf, LEVELS, type Log, linesOf } from '../logs.ts'
 import type { Step } from '../plan.ts'
 import type { World } from '../world.ts'
 import type { Actor } from './actor.ts'
-import { append } from './append.ts'
+import { append, openLog } from './append.ts'
 
 /** `count` records, each in so many `pieces`, with a stack trace of `trace` lines where `traced` says so. */
 interface Write extends Step {
@@ -109,7 +109,7 @@ interface Pieces {
 
 /** A rotator may rename the file between two pieces: the line then ends in the renamed one. */
 async function writeLine(world: World, log: Log, { text, pieces }: Pieces, random: Random): Promise<void> {
-  log.handle ??= world.disk.openToWrite(log.name)
+  log.handle ??= openLog(world, log, log.name)
   const { handle } = log
   const bytes = bytesOf(text)
   log.isMidLine = true

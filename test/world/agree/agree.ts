@@ -52,7 +52,13 @@ export async function agree(world: World, service: Service, asked: Asked): Promi
     searched: reference.records(query.rotated).length,
     question,
     get: async (path, headers) => {
-      const answer = await get(world, { service, who, path, headers, isNothing: chosen.length === 0 })
+      const answer = await get(world, {
+        service,
+        who,
+        path,
+        headers,
+        isNothing: chosen.every(({ time }) => time === null),
+      })
       if (!answer?.notes.includes('scan-budget')) return answer
       if (path.includes('format=ndjson')) comparePieces(answer.text)
       return isLate(answer) ? null : answer
@@ -102,8 +108,11 @@ async function get(
   const answer = await askInTurn(world, { service, who, path, headers })
   // Small logs fit into every budget, and nothing is damaged: only a clock that stepped is worth a word.
   const isSteady = () => world.logs.every((one) => new Reference(service.filesOf(one)).isInOrder(true))
-  // Rising numbers are rare: where records and times of change say nothing, the order is a guess.
-  const isGuess = answer.notes.includes('family-order') && world.logs.some(({ settings }) => settings.rising)
+  // Rising numbers are rare: where records and times of change say nothing, the order is a guess. So it is for a file with
+  // a header alone beside an archive with a new time.
+  const isVague = ({ settings: { rising, header, touched } }: Log) =>
+    rising || (header !== undefined && touched)
+  const isGuess = answer.notes.includes('family-order') && world.logs.some(isVague)
   const isText = () =>
     world.logs.every((one) => !new Reference(service.filesOf(one)).text(true)?.includes('\uFFFD'))
   const isOdd = (note: string) => {

@@ -71,7 +71,8 @@ function recordsIn(ndjson: string): string[] {
   const lines = ndjson.split('\n').filter(Boolean)
   return lines.map((line) => {
     const { time, level, message } = JSON.parse(line) as { time?: string; level?: string; message?: string }
-    return `<${/<(\d+-\d+)>/.exec(message ?? '')?.[1]}> ${time === undefined ? null : Date.parse(time)} ${level}`
+    const id = /<(\d+-\d+)>/.exec(message ?? '')?.[1] ?? ''
+    return `<${id}> ${time === undefined ? null : Date.parse(time)} ${level ?? null}`
   })
 }
 

@@ -76,7 +76,9 @@ const series: Kind = async ({ log, reference, get, differs }) => {
   // A service that is too busy to search a file answers for the others, and says so.
   if (warnings) return
   const got = data.map(({ level }) => String(level ?? null)).sort()
-  const want = [...new Set(reference.records(false).map(({ level }) => String(level)))].sort()
+  const want = [
+    ...new Set(reference.records(false).flatMap(({ time, level }) => (time === null ? [] : String(level)))),
+  ].sort()
   if (got.join() !== want.join()) differs(`the series are of ${got}, not ${want}`)
   if (!(JSON.parse(names.text) as { data: string[] }).data.includes(log.name))
     differs(`${log.name} is not among the values of file: ${names.text}`)

@@ -51,7 +51,8 @@ function compareLanes(ndjson: string, lanes: readonly Lane[], { isInOrder, diffe
   }
   const other = records.find(({ file, late }) => late || !lanes.some(({ log }) => log.name === file))
   if (other) differs(`${other.file} ${other.time} does not belong here, or is late`)
-  const places = records.map(({ file, time }) => `${time} ${file}`)
+  // Lines before the first record of a log have no time.
+  const places = records.filter(({ time }) => time !== undefined).map(({ file, time }) => `${time} ${file}`)
   const wrong = places.findIndex((place, i) => i > 0 && place < places[i - 1]!)
   if (isInOrder && wrong > 0) differs(`${places[wrong]} comes after ${places[wrong - 1]}`)
 }

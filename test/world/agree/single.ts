@@ -117,7 +117,7 @@ interface Chart {
   buckets: { time: number; counts: number[] }[]
 }
 
-/** How many records of each level there are in each bucket; those beyond the first or the last one count there. */
+/** How many records with a time there are of each level in each bucket; those beyond the first or the last one count there. */
 export const histogram =
   (more: Record<string, string>): Kind =>
   async ({ chosen, lines, question, get, differs }) => {
@@ -126,14 +126,15 @@ export const histogram =
     const { complete, estimated, step, levels, buckets } = JSON.parse(answer.text) as Chart
     if (estimated && more.estimate) return
     const expected = buckets.map(() => levels.map(() => 0))
-    for (const { time, level } of chosen) {
-      const at = Math.floor(((time ?? 0) - (buckets[0]?.time ?? 0)) / step)
+    const timed = chosen.filter(({ time }) => time !== null)
+    for (const { time, level } of timed) {
+      const at = Math.floor((time! - (buckets[0]?.time ?? 0)) / step)
       const bucket = expected[Math.min(Math.max(0, at), buckets.length - 1)]
       if (bucket) bucket[levels.indexOf(level ?? 'none')]!++
     }
     const at = expected.findIndex((counts, i) => counts.join() !== buckets[i]!.counts.join())
-    if (!complete || (buckets.length === 0 && chosen.length > 0))
-      differs(`the chart has ${buckets.length} buckets of ${chosen.length} records (complete: ${complete})`)
+    if (!complete || (buckets.length === 0 && timed.length > 0))
+      differs(`the chart has ${buckets.length} buckets of ${timed.length} records (complete: ${complete})`)
     else if (at >= 0)
       differs(
         `bucket ${at + 1} of ${buckets.length} has ${buckets[at]!.counts} of ${levels}, not ${expected[at]}`,

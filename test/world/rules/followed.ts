@@ -44,6 +44,7 @@ export class FollowedLog {
     const fragment = this.#fragment
     this.#fragment = null
     if (fragment !== null) this.#break(`got ${JSON.stringify(fragment)}, which was never written`)
+    if (this.#log.isHeader(text)) return
     const line = this.#log.lineOf(text)
     if (!line) {
       const isEnded = ({ lost, gone }: Line['record']) => lost || gone !== null

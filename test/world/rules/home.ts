@@ -40,7 +40,7 @@ export function isGuessed({ bucket }: World, log: Log): boolean {
     .split('\n')
   return (
     lives.some(({ number, fault, hasHole }) => number < 0 || fault !== null || hasHole) ||
-    lines.some((line) => line !== '' && log.lineOf(line) === undefined)
+    lines.some((line) => line !== '' && log.lineOf(line) === undefined && !log.isHeader(line))
   )
 }
 
