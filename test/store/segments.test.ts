@@ -1,9 +1,13 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { crc32 } from '../../src/codec/crc32.ts'
 import { beginKey, endKey, type How, lifeFolder, segmentName } from '../../src/segment/names.ts'
+import { fsStore } from '../../src/store/fs.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { segmentStore } from '../../src/store/segments.ts'
 import { clampRange, MissingBytes, type Store, StoreError, type StoreRead } from '../../src/store/store.ts'
@@ -61,8 +65,8 @@ describe('a reader of segments', () => {
       ['b.log', 1],
     ] as const) {
       const text = lines(log, life)
-      putSegment(put, text, [0, text.length], { log, life })
-      if (log === 'a.log' && life === 1) putEnd(put, text, { log, life })
+      putSegment(put, text, [0, text.length], { log, life: life + 1 })
+      if (log === 'a.log' && life === 1) putEnd(put, text, { log, life: life + 1 })
     }
     const app = createApp({ logs: store, config: '' })
     const newest = await app.request('/api/v1/log/view?file=b.log&rotated=true&format=ndjson')
@@ -291,6 +295,34 @@ describe('a reader of segments', () => {
     expect(asked).toEqual([])
     expect((await store.read('a.log', { suffix: 1 }, { ifNoneMatch: '"life-1-50"' }))?.entry.size).toBe(100)
   })
+
+  it.each(['file=a.log', 'file=a.log&file=b.log'])(
+    'goes on from a place that its node gave, which has other identities: %s',
+    async (files) => {
+      const lines = (log: string, numbers: readonly number[]) =>
+        numbers.map((n) => `2026-11-15T02:00:0${n}Z INFO ${log} ${n}\n`).join('')
+      const { put, store } = home()
+      const folder = mkdtempSync(join(tmpdir(), 'nodestate-copied-'))
+      for (const log of ['a.log', 'b.log'])
+        for (const [life, numbers] of [[1, 2, 3], [4]].entries()) {
+          const text = Buffer.from(lines(log, numbers))
+          putSegment(put, text, [0, text.length], { log, life: life + 1 })
+          if (life === 0) putEnd(put, text, { log, life: life + 1 })
+          writeFileSync(join(folder, life === 0 ? `${log}.1` : log), text)
+        }
+      const [node, copy] = [fsStore(folder), store].map((logs) => createApp({ logs, config: '' }))
+      const first = await node!.request(`/api/v1/log/view?${files}&rotated=true&first=2`)
+      rmSync(folder, { recursive: true })
+      const next = /<[^?>]*([^>]+)>; rel="next"/.exec(first.headers.get('Link')!)![1]!
+      const rest = await copy!.request(`/api/v1/log/view${next.replace('first=2', 'first=9')}`)
+      expect([rest.status, rest.headers.get('X-Nodestate-Note')]).toEqual([200, null])
+      const numbers = ((await first.text()) + (await rest.text())).match(/[ab]\.log \d/g)!
+      expect(numbers.filter((line) => line.startsWith('a.log'))).toEqual(
+        [1, 2, 3, 4].map((n) => `a.log ${n}`),
+      )
+      expect(numbers).toHaveLength(files.includes('b.log') ? 8 : 4)
+    },
+  )
 
   it('counts requests: a tail of 10,000 segments', async () => {
     const { put, store, asked } = home()

@@ -201,6 +201,8 @@ async function openDirectly(opener: Opener, cursor: Cursor): Promise<Text | null
   }
 }
 
+/** The identity of an append-only file: the number of its life. */
+const LIFE = /^-?\d{1,8}$/
 /** Deflate compresses by 1,032 to 1 at most; zstd by more, but not for real text. */
 const MAX_RATIO = 2000
 
@@ -239,8 +241,8 @@ export async function findAmong(
     const text = await openText(opener, entry)
     const reach = Math.max(cursor.offset, cursor.print.offset + cursor.print.length)
     if ((text.compressed ? entry.size * MAX_RATIO : entry.size) < reach) continue
-    // The identity of an append-only file is never reused.
-    if (entry.appendOnly && cursor.id !== null) {
+    // The identity of an append-only file is never reused. On its node's disk, the same file had another one.
+    if (entry.appendOnly && cursor.id !== null && LIFE.test(cursor.id)) {
       if (hasIdentity(entry)) return text
       continue
     }
