@@ -60,11 +60,12 @@ export function drawLogs(random: Random): LogSettings[] {
       ...(name === CURRENT && { rotation: 'tai64n', compress: 'never' }),
     }
     const isNumbered = settings.rotation === 'numbers' || settings.rotation === 'copytruncate'
-    const rising = stream.chance(0.3) && isNumbered
+    const header = canHaveHeader(settings) && drawHeader(stream.split('header'), name)
+    // Without records, nothing shows that numbers rise.
+    const rising = stream.chance(0.3) && isNumbered && !header
     const broken = stream.chance(0.15)
     const touched = stream.chance(0.25)
     const longest = drawLongest(stream.split('longest'))
-    const header = canHaveHeader(settings) && drawHeader(stream.split('header'), name)
     return { ...settings, rising, broken, touched, ...(longest && { longest }), ...(header && { header }) }
   })
 }

@@ -256,9 +256,10 @@ function* arrange(members: RotatedFile[], headOf: HeadOf): Generator<void, Arran
   const isUsual =
     isByChange(order, directions[1]!) && (isArchivedFirst(order) || !directions.some(isArchivedFirst))
   if (agreed && (agreed === order || !isUsual)) return { order: agreed, certain: true, wanted }
-  // A record of the active file is the newest: with it, an order on which all evidence agrees is right. If a file goes on
-  // after the next one begins, the clock was set back instead, and an archive was made late.
-  const isWitnessed = order.some((member) => isActive(member) && headOf(member.entry)?.time != null)
+  // A record of the active file is the newest: with it, and one of each other file, an order on which all evidence agrees is
+  // right. If a file goes on after the next one begins, the clock was set back instead, and an archive was made late.
+  const isWitnessed =
+    isTimed && order.some((member) => isActive(member) && headOf(member.entry)?.time != null)
   if (agreed && isWitnessed && !overlap(agreed.filter(hasText).map(({ entry }) => headOf(entry))))
     return { order: agreed, certain: true, wanted, unended: unendedIn(rotated, headOf) }
   // The hour that comes twice in autumn looks like a step back; times of change show that it is none. If a clock was set
@@ -315,14 +316,17 @@ function mayBeCopy(one: RotatedFile, two: RotatedFile): boolean {
 
 /**
  * The order by modification time, if the records do not decide: in one direction of the names if that fits. If only the
- * unusual direction fits, and the usual one has all archives first, an archive was probably made late.
+ * unusual direction fits, or none, and the usual one has all archives first, an archive was probably made late.
  */
 function byChangeAlone(order: RotatedFile[]): Omit<Arranged, 'wanted'> {
   const directions = [order, [...order].sort(byNameReversed)]
   const fitting =
     directions.find((order) => isRising(changesOf(order))) ??
     directions.find((order) => isRising(changesOf(order.filter(hasText))))
-  if (!fitting) return { order: [...order].sort(byChange), certain: false }
+  if (!fitting) {
+    const archivedLate = directions.find((order) => isChanged(order, 0))
+    return { order: archivedLate ?? [...order].sort(byChange), certain: false }
+  }
   if (fitting !== order && isArchivedLate(fitting, order)) return { order, certain: false }
   return { order: fitting, certain: true }
 }

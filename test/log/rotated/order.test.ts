@@ -251,6 +251,17 @@ it('without times, an archive that was made late comes first, and the answer say
   expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [1, 2, 3], note: null })
 })
 
+it('an archive that was made late comes before files that have only a header', async () => {
+  archive('a.log.3.gz', line('14T20:00', 1), '14T20:15')
+  write('a.log.2', 'number 2 \n', '14T20:10')
+  write('a.log.1', 'number 3 \n', '14T20:20')
+  expect(await view('file=a.log.1&rotated=true')).toMatchObject({ numbers: [1, 2, 3], note: 'family-order' })
+  write('a.log', line('14T20:30', 4), '14T20:30')
+  expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [1, 2, 3, 4] })
+  rmSync(join(folder, 'a.log.1'))
+  expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [1, 2, 4] })
+})
+
 it('without times, names and times of change that agree outweigh an archive that was unpacked', async () => {
   write('a.log.3', 'number 1 \n', '14T20:01')
   archive('a.log.2.gz', 'number 2 \n', '14T20:02')
