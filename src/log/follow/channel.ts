@@ -191,12 +191,7 @@ export class Channel {
   #take(all: boolean, cut = false): boolean {
     const bytes = asOne(this.#pending.map((data) => data.bytes))
     const lines = bytes.lastIndexOf(LF) + 1
-    if (this.#filter.undecided && lines > 0) {
-      this.#filter.format = detectFormat(bytes.subarray(0, lines), undefined, {
-        reference: () => this.#clock.now(),
-      })
-      this.#filter.undecided = this.#filter.format === PLAIN
-    }
+    decideFormat(this.#filter, bytes.subarray(0, lines), this.#clock)
     const { format } = this.#filter
     const forced = cut || bytes.length > MAX_PENDING
     const complete = forced ? bytes.length : lines
@@ -290,6 +285,13 @@ export class Channel {
     this.#waiters.clear()
     for (const wake of waiting) wake()
   }
+}
+
+/** Detects the format from the first lines of a log that was empty when its filter was made. */
+export function decideFormat(filter: Filter, lines: Uint8Array, clock: Clock): void {
+  if (!filter.undecided || lines.length === 0) return
+  filter.format = detectFormat(lines, undefined, { reference: () => clock.now() })
+  filter.undecided = filter.format === PLAIN
 }
 
 function endPlace({ name, id, offset, bytes }: Data, length: number): Cursor {

@@ -5,7 +5,7 @@ import type { Filter } from '../search/filter.ts'
 import type { Cursor } from '../text/cursor.ts'
 import type { ViewContext } from '../view/context.ts'
 import type { Change, Followed } from './change.ts'
-import { Channel, type Data } from './channel.ts'
+import { Channel, type Data, decideFormat } from './channel.ts'
 import type { Frame } from './frame.ts'
 import { Tracker } from './tracker.ts'
 
@@ -149,8 +149,7 @@ export class Hub {
    * What is before the place: the last line, if it is not complete, and where records are judged the last one, as far as
    * its lines are complete. Lines that follow belong to them.
    */
-  async #before({ format, undecided, selection }: Filter): Promise<Before> {
-    const isJudged = !undecided && !selection.isAll
+  async #before(filter: Filter): Promise<Before> {
     const { name, id, offset: end } = this.#tracker.place
     for (let length = 4096; length <= 4 * MIB; length *= 8) {
       const before = await this.#tracker.before(length)
@@ -159,7 +158,10 @@ export class Hub {
       const cut = before.lastIndexOf(10) + 1
       const isAll = before.length >= end
       if (cut === 0 && !isAll) continue
-      const start = isJudged ? lastStart(format, before, isAll ? 0 : before.indexOf(10) + 1, cut) : -1
+      const from = isAll ? 0 : before.indexOf(10) + 1
+      decideFormat(filter, before.subarray(from, cut), this.#clock)
+      const isJudged = !filter.undecided && !filter.selection.isAll
+      const start = isJudged ? lastStart(filter.format, before, from, cut) : -1
       if (isJudged && start < 0 && !isAll && length < MOST_LOOKED_BACK) continue
       const bytes = before.slice(cut)
       const pending =
