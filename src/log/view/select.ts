@@ -93,9 +93,11 @@ function bordersAround({ since, until }: Borders, at: number | null): Borders {
  */
 async function bottomAfter(session: Session, since: Border): Promise<number> {
   const { at } = session.open
-  if (at === null || at >= since.from) return since.from
+  if (at === null || at > since.from) return since.from
   const first = await session.border(0)
-  return first!.from >= since.from ? at : since.from
+  if (first!.from < since.from) return since.from
+  // All that is open before the cursor may be a header.
+  return at < since.from ? at : session.request.rotated ? Number.NEGATIVE_INFINITY : since.from
 }
 
 /** The parts of an answer that do not depend on what was found. */

@@ -47,7 +47,8 @@ export class FollowedLog {
     if (this.#log.isHeader(text)) return
     const line = this.#log.lineOf(text)
     if (!line) {
-      const isEnded = ({ lost, gone }: Line['record']) => lost || gone !== null
+      // A place among lines that other files begin with, too, is lost with the identity of its file.
+      const isEnded = ({ lost, gone }: Line['record']) => lost || gone !== null || this.#log.settings.header
       // It may end inside a character.
       const begun = text.replace(/\uFFFD$/, '')
       const isBegun = this.#log.lines.some((one) => isEnded(one.record) && one.text.startsWith(begun))
