@@ -71,6 +71,17 @@ describe('a log whose files all begin with the same lines', () => {
     expect(numbersOf(await next.text())).toEqual([2])
   })
 
+  it('has a page before the one that begins after these lines, in an older file', async () => {
+    write('a.log.2', HEADER + line('10', 1), '10')
+    write('a.log.1', HEADER, '11')
+    write('a.log', HEADER + line('12', 2) + line('13', 3), '13')
+    const from = '/api/v1/log/view?file=a.log&rotated=true&since=2026-11-14T20:10:00Z'
+    const second = await ask(nextOf(await ask(`${from}&first=1&format=ndjson`)))
+    expect(numbersOf(await second.text())).toEqual([2])
+    const prev = /<[^>?]*([^>]+)>; rel="prev"/.exec(second.headers.get('Link')!)![1]!
+    expect(numbersOf(await (await ask(`/api/v1/log/view${prev}`)).text())).toEqual([1])
+  })
+
   it('says that a place in these lines is gone with its file, if others have them, too', async () => {
     write('a.log', HEADER, '10')
     const at = nextOf(await ask('/api/v1/log/view?file=a.log&lines=9'))

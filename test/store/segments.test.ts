@@ -65,8 +65,8 @@ describe('a reader of segments', () => {
       ['b.log', 1],
     ] as const) {
       const text = lines(log, life)
-      putSegment(put, text, [0, text.length], { log, life: life + 1 })
-      if (log === 'a.log' && life === 1) putEnd(put, text, { log, life: life + 1 })
+      putSegment(put, text, [0, text.length], { log, life })
+      if (log === 'a.log' && life === 1) putEnd(put, text, { log, life })
     }
     const app = createApp({ logs: store, config: '' })
     const newest = await app.request('/api/v1/log/view?file=b.log&rotated=true&format=ndjson')

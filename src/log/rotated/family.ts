@@ -316,7 +316,8 @@ function mayBeCopy(one: RotatedFile, two: RotatedFile): boolean {
 
 /**
  * The order by modification time, if the records do not decide: in one direction of the names if that fits. If only the
- * unusual direction fits, or none, and the usual one has all archives first, an archive was probably made late.
+ * unusual direction fits, and the usual one has all archives first, an archive was probably made late. If none fits, such
+ * a direction is the best guess, provided that its archives and its other files fit by themselves.
  */
 function byChangeAlone(order: RotatedFile[]): Omit<Arranged, 'wanted'> {
   const directions = [order, [...order].sort(byNameReversed)]
@@ -324,8 +325,8 @@ function byChangeAlone(order: RotatedFile[]): Omit<Arranged, 'wanted'> {
     directions.find((order) => isRising(changesOf(order))) ??
     directions.find((order) => isRising(changesOf(order.filter(hasText))))
   if (!fitting) {
-    const archivedLate = directions.find((order) => isChanged(order, 0))
-    return { order: archivedLate ?? [...order].sort(byChange), certain: false }
+    const likely = directions.find((order) => isChanged(order, 0))
+    return { order: likely ?? [...order].sort(byChange), certain: false }
   }
   if (fitting !== order && isArchivedLate(fitting, order)) return { order, certain: false }
   return { order: fitting, certain: true }

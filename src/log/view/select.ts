@@ -96,8 +96,9 @@ async function bottomAfter(session: Session, since: Border): Promise<number> {
   if (at === null || at > since.from) return since.from
   const first = await session.border(0)
   if (first!.from < since.from) return since.from
-  // All that is open before the cursor may be a header.
-  return at < since.from ? at : session.request.rotated ? Number.NEGATIVE_INFINITY : since.from
+  if (at < since.from) return at
+  // Before the cursor, only a header is open: the page before may be in an older file.
+  return session.request.rotated ? Number.NEGATIVE_INFINITY : since.from
 }
 
 /** The parts of an answer that do not depend on what was found. */
