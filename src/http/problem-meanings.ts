@@ -48,5 +48,6 @@ export const MEANINGS: Record<ProblemCode, string> = {
   'storage-changed': 'the file kept changing while it was being read; `Retry-After`',
   'too-busy': 'too many expensive requests at once; `Retry-After`',
   'missing-object': 'a home has no `node.json` or `config.toml`',
-  'not-configured': 'a worker or a Lambda lacks a setting; the `detail` names it',
+  'not-configured':
+    'a worker or a Lambda lacks a setting, or the place of the logs is the home of a node or a fleet; the `detail` says what to set',
 }

@@ -2,7 +2,8 @@
  * Why a log cannot be read, independent of HTTP: `unknown-file`, `bad-cursor` (not one of ours),
  * `cursor-gone` (what it points into was truncated or is no longer there), `no-time` and `no-level` (the file's
  * lines have none), `bad-archive`, `archive-budget` (too much to decompress), `too-busy` (the maximum number of
- * searches or followers is reached), `too-many-sources` (to be merged), `bad-pattern`, `unsupported`.
+ * searches or followers is reached), `too-many-sources` (to be merged), `bad-pattern`, `unsupported`, `not-configured` (the
+ * place holds no logs but the homes of nodes).
  */
 export type LogErrorCode =
   | 'unknown-file'
@@ -17,6 +18,7 @@ export type LogErrorCode =
   | 'too-many-sources'
   | 'bad-pattern'
   | 'unsupported'
+  | 'not-configured'
 
 /** Why a log cannot be read. The message is shown to clients: one sentence that says what to do. */
 export class LogError extends Error {

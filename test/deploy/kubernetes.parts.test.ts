@@ -50,8 +50,9 @@ async function settingsOf(container: Yaml, documents: Yaml[]) {
     expect(Boolean(map) || configMapRef.optional, configMapRef.name).toBe(true)
     Object.assign(env, map?.data)
   }
-  for (const { name } of container.env) env[name] = name.endsWith('IP') ? '192.0.2.7' : 'value'
+  for (const { name } of container.env ?? []) env[name] = name.endsWith('IP') ? '192.0.2.7' : 'value'
   const readFile = (path: string) => {
+    if (path === '/token/token') return 'value'
     throw Object.assign(new Error(path), { code: 'ENOENT' })
   }
   const { settings, warnings } = await loadSettings({ flags: serveFlags(container.args), env, readFile })
@@ -167,17 +168,17 @@ describe.skipIf(kustomize.missing)(
       const deployment = kind(documents, 'Deployment')
       const container = containerOf(deployment)
       const settings = await settingsOf(container, documents)
-      expect(settings).toMatchObject({ fleet: null, token: 'value', peerTokenFile: '/peer/token' })
+      expect(settings).toMatchObject({ fleet: null, token: 'value', peerTokenFile: '/token/token' })
       const database = render(join(folder, 'database'))
       expect(new URL(settings.peersFrom!).hostname.split('.')[0]).toBe(
         kind(database, 'Service').metadata.name,
       )
-      expect(container.volumeMounts).toEqual([{ name: 'peer', mountPath: '/peer', readOnly: true }])
+      expect(container.volumeMounts).toEqual([{ name: 'token', mountPath: '/token', readOnly: true }])
       const policy = documents.find((document: Yaml) => document.metadata.name === 'nodestate-peers')
       expect(policy.spec.podSelector.matchLabels).toEqual(kind(database, 'Service').spec.selector)
     })
 
-    it('daemonset.yaml: one per host, read-only', async () => {
+    it('daemonset.yaml: one per host, read-only, its token in a file', async () => {
       const [daemon] = parseAllDocuments(readFileSync(join(folder, 'daemonset.yaml'), 'utf8')).map((each) =>
         each.toJS(),
       )

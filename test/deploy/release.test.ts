@@ -54,3 +54,20 @@ it('workflows name actions by commit, with the version beside it', () => {
   expect(used.length).toBeGreaterThan(8)
   for (const [, action] of used) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
 })
+
+it('the base image is named by digest, and publishing takes no long-lived token', () => {
+  const base = /^ARG BASE=(\S+)$/m.exec(readFileSync('deploy/container/Containerfile', 'utf8'))![1]!
+  expect(base).toMatch(/^[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}$/)
+  const workflow = readFileSync('.github/workflows/release.yml', 'utf8')
+  const secrets = [...workflow.matchAll(/secrets\.(\w+)/g)].map(([, name]) => name)
+  expect(secrets).toEqual(['GITHUB_TOKEN'])
+  expect(workflow).toContain('id-token: write')
+})
+
+it('what mounts the log directories of hosts, or a bucket, has its token in a file', () => {
+  for (const name of ['daemonset.yaml', 'fleet/deployment.yaml']) {
+    const manifest = readFileSync(join('deploy/kubernetes', name), 'utf8')
+    expect(manifest).toContain('--token-file')
+    expect(manifest).not.toContain('NODESTATE_TOKEN')
+  }
+})

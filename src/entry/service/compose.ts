@@ -1,4 +1,4 @@
-import { closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { closeSync, constants, existsSync, mkdirSync, opendirSync, openSync, statSync } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { hostname } from 'node:os'
@@ -299,7 +299,7 @@ function refuseUnreadable(path: string, flag: string): void {
 function prepareLogs(directory: string, embedded: boolean): string[] {
   try {
     if (embedded) mkdirSync(directory, { recursive: true })
-    if (statSync(directory).isDirectory()) return []
+    if (statSync(directory).isDirectory()) return homesIn(directory)
   } catch (error) {
     if (embedded) {
       const why =
@@ -315,6 +315,29 @@ function prepareLogs(directory: string, embedded: boolean): string[] {
     return [`The log directory ${shown(directory)} ${why}: requests for logs get 503 until it is.`]
   }
   throw new SettingsError('file', `Cannot use --logs ${shown(directory)}: it is not a directory.`)
+}
+
+/** How many names of the log directory are looked at for homes of nodes. */
+const MOST_NAMES = 1000
+
+/** A warning if the directory holds the homes of nodes, not logs. */
+function homesIn(directory: string): string[] {
+  const isHome = (path: string) =>
+    existsSync(join(path, 'node.json')) &&
+    [HOME_LOGS, SEGMENTS].some((folder) => existsSync(join(path, folder)))
+  const looks = `The log directory ${shown(directory)} looks like`
+  if (isHome(directory)) return [`${looks} the home of a node: serve it with --home, or its folder "logs".`]
+  const folder = opendirSync(directory)
+  try {
+    for (let n = 0, entry = folder.readSync(); entry && n < MOST_NAMES; n++, entry = folder.readSync())
+      if (entry.isDirectory() && isHome(join(directory, entry.name)))
+        return [
+          `${looks} a fleet, because ${shown(entry.name)} in it is the home of a node: serve it with --fleet.`,
+        ]
+  } finally {
+    folder.closeSync()
+  }
+  return []
 }
 
 function ownFile(directory: string, stderr: LineWriter): LineWriter {

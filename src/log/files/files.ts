@@ -14,6 +14,7 @@ import { LogError } from '../error.ts'
 import type { JoinedLog, JoinedLogs } from '../joined/log.ts'
 import { includeFilter } from './include.ts'
 import { type Listing, sharedListing } from './listings.ts'
+import { refuseHomes } from './misplaced.ts'
 
 export type { Listing } from './listings.ts'
 
@@ -68,6 +69,8 @@ export interface Part extends Pick<Listing, 'entries' | 'note'> {
 }
 
 const MOST_LISTED = 100_000
+/** How many folders are remembered, to tell a home from a log directory. */
+const MOST_FOLDERS = 20
 /** How long a store is listed for one answer: a distant one may take minutes for all of its keys. */
 const LIST_MILLIS = 3000
 
@@ -96,7 +99,7 @@ export function logFiles(
       : once(async () => openJoins(store, join === true ? 'log' : join, { shared, clock }))
   const fast = fastReads(store)
   /** The first files of a list, and where it was cut. */
-  const firstOf = async (most: number, options: ListOptions): Promise<Listing> => {
+  const firstOf = async (most: number, options: ListOptions, folders: string[] = []): Promise<Listing> => {
     const until = clock.elapsed() + LIST_MILLIS
     const entries: Entry[] = []
     let last: string | null = null
@@ -106,12 +109,19 @@ export function logFiles(
       if (isLate || entries.length >= most)
         return { entries: sorted(entries), isCut: true, last: last!, ...(isLate && { isLate }) }
       last = entry.key
-      if (!entry.folder && isListed(entry.key)) entries.push(entry)
+      if (entry.folder) folders.length < MOST_FOLDERS && folders.push(entry.key)
+      else if (isListed(entry.key)) entries.push(entry)
     }
     return { entries: sorted(entries) }
   }
   const collect = async (signal: AbortSignal): Promise<Listing> => {
-    if (!fast) return firstOf(mostListed, { signal })
+    const folders: string[] = []
+    const listing = await listed(signal, folders)
+    if (!nested && !listing.isCut) await refuseHomes(store, listing.entries, folders, signal)
+    return listing
+  }
+  const listed = async (signal: AbortSignal, folders: string[]): Promise<Listing> => {
+    if (!fast) return firstOf(mostListed, { signal }, folders)
     const listed = await fast.listAll('', mostListed + 1)
     const entries = listed.slice(0, mostListed).filter((entry) => isListed(entry.key))
     return listed.length > mostListed
