@@ -45,23 +45,6 @@ describePage(
       await page.context().close()
     })
 
-    it('shows an estimate of the chart first, and then the exact counts', async () => {
-      const page = await stage.browser.open('about:blank')
-      const exact: Route[] = []
-      await page.route('**/api/v1/log/histogram?*', async (route) => {
-        if (route.request().url().includes('estimate=true')) await route.continue()
-        else exact.push(route)
-      })
-      await page.goto(`${stage.node.url}/#file=long.log`)
-      await page.locator('.legend').filter({ hasText: 'Counting' }).waitFor()
-      await page.locator('.levels .lv-info .tally').filter({ hasText: /^≈/ }).waitFor()
-      await expect.poll(() => exact.length).toBe(1)
-      await exact[0]!.continue()
-      await page.locator('.levels .lv-error .tally').filter({ hasText: /^1$/ }).waitFor()
-      await page.locator('.legend').filter({ hasText: 'Counting' }).waitFor({ state: 'detached' })
-      await page.context().close()
-    })
-
     it('shows the nodes of a fleet, the silent ones first, and leads to each and back', async () => {
       const fleet = temporaryDirectory()
       const host = { hostIp: '10.0.0.7', grpcPort: 0, httpPort: 1, version: '1.2', onlineTime: 1 }

@@ -5,8 +5,9 @@ import { count } from '../ui/format.ts'
 import type { Look } from '../url.ts'
 import { type Totals, totalAt } from './chart/totals.ts'
 import { ZONES, type ZoneChoice, zoneLabel } from './find/clock.ts'
-import { ENCODINGS, isFiltered } from './find/query.ts'
+import { chartQueryOf, ENCODINGS, isFiltered } from './find/query.ts'
 import type { Reader } from './reader/reader.ts'
+import type { LogWindow } from './reader/window.ts'
 import type { Log } from './use-log.ts'
 
 /** What is loaded, what fails, the time zone, and the keys that help most. */
@@ -95,7 +96,7 @@ function statusLine(reader: Reader | null, look: Look, totals: Totals | null): s
   const window = reader?.window
   if (window === undefined || (window.loading === 'open' && window.items.length === 0)) return 'Loading'
   const size = window.items.length
-  const parts = [loadedText(size, look, totals)]
+  const parts = [loadedText(window, look, totals)]
   if (window.sorted !== null) parts.push(`sorted by ${window.sorted.field}`)
   else if (window.older === null && size > 0) parts.push('from the beginning')
   if (window.live === 'lost') parts.push(window.lost)
@@ -107,13 +108,17 @@ function statusLine(reader: Reader | null, look: Look, totals: Totals | null): s
   return parts.join(' · ')
 }
 
-/** `899 of about 13,000 matches`, where they were counted; otherwise `899 matches loaded`. */
-function loadedText(size: number, look: Look, totals: Totals | null): string {
+/** `899 of 13,000 matches`, where they were counted; otherwise `899 matches loaded`. */
+function loadedText({ older, newer, atEnd, items }: LogWindow, look: Look, totals: Totals | null): string {
+  const size = items.length
   const matches = isFiltered(look) && !look.all
-  // The chart counts what matches, or even less.
-  const counted = look.chart === '' && (matches || !isFiltered(look)) ? totals : null
-  const total = counted === null ? 0 : totalAt(counted, look.level)
-  const about = counted?.estimated ? 'about ' : counted?.complete === false ? 'more than ' : ''
-  if (total > size) return `${count(size)} of ${about}${count(total)} ${matches ? 'matches' : 'records'}`
-  return `${count(size)} ${matches ? (size === 1 ? 'match' : 'matches') : size === 1 ? 'record' : 'records'} loaded`
+  const things = matches ? (size === 1 ? 'match' : 'matches') : size === 1 ? 'record' : 'records'
+  // Nothing is left to be loaded.
+  if (older === null && (atEnd || newer === null)) return `${count(size)} ${things}`
+  // The chart counts what matches, or even less; until it has counted again, its numbers are those of the last question.
+  const isSame = totals !== null && totals.key === JSON.stringify(chartQueryOf(look))
+  const isCounted = isSame && look.chart === '' && (matches || !isFiltered(look))
+  const total = isCounted ? totalAt(totals, look.level) : 0
+  if (total <= size) return `${count(size)} ${things} loaded`
+  return `${count(size)} of ${totals!.complete ? '' : 'more than '}${count(total)} ${matches ? 'matches' : 'records'}`
 }

@@ -1,14 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-/**
- * An answer that is requested once `ready`, and again when `key` changes; the last one stays until then. `show` takes
- * what is known before the answer itself.
- */
-export function useLoaded<T>(
-  ask: (signal: AbortSignal, show: (data: T) => void) => Promise<T>,
-  key: string,
-  ready = true,
-) {
+/** An answer that is requested once `ready`, and again when `key` changes; the last one stays until then. */
+export function useLoaded<T>(ask: (signal: AbortSignal) => Promise<T>, key: string, ready = true) {
   const [data, setData] = useState<T | null>(null)
   const [error, setError] = useState<Error | null>(null)
   const [busy, setBusy] = useState(true)
@@ -18,13 +11,10 @@ export function useLoaded<T>(
   useEffect(() => {
     if (!ready || answered.current === question) return
     const abort = new AbortController()
-    const show = (found: T) => {
-      setData(found)
-      setError(null)
-    }
     const load = async () => {
       try {
-        show(await ask(abort.signal, show))
+        setData(await ask(abort.signal))
+        setError(null)
         answered.current = question
       } catch (failure) {
         if (abort.signal.aborted) return

@@ -79,11 +79,10 @@ interface Room {
   x: (ms: number) => number
 }
 
-/** What is not counted is hatched: all of it while there is only an estimate, and later the oldest part. */
+/** What is not counted is hatched: the oldest part, or all of it where a log is missing. */
 function drawUncounted(pen: Pen, { data }: Filled, { width, floor, colour, x }: Room): void {
   const first = data.buckets.find(({ counts }) => counts.some((each) => each > 0))
-  const isUnknown = data.estimated || uncountedOf(data).length > 0
-  const to = isUnknown ? width : data.complete ? 0 : x(first?.time ?? data.to)
+  const to = uncountedOf(data).length > 0 ? width : data.complete ? 0 : x(first?.time ?? data.to)
   pen.fillStyle = hatch(pen, colour('axis'), 7)
   pen.fillRect(0, TOP, to, floor - TOP)
 }
@@ -106,7 +105,6 @@ function hatch(pen: Pen, colour: string, apart: number): CanvasPattern {
 
 function drawBars(pen: Pen, drawing: Filled, { width, floor, colour, x }: Room): void {
   const { data, sources } = drawing
-  if (data.estimated) return
   const names = namesOf(data)
   const drawn = stacked(drawing)
   const bars = data.buckets.map((bucket) => {

@@ -243,7 +243,7 @@ const NO_TIME = 'The lines of this log have no times, so there is no chart.'
 function uncounted(data: Counted): string {
   const lacking = uncountedOf(data)
   if (lacking.length > 0) return `${namesIn(lacking)} not counted`
-  return data.estimated || data.complete ? '' : 'Only the newest part was counted'
+  return data.complete ? '' : 'Only the newest part was counted'
 }
 
 /** Logs that a chart cannot have: `notes.txt has no times`. */
@@ -276,6 +276,5 @@ function bucketAt(data: Histogram, time: number): Bucket | null {
 function summary(data: Histogram, clock: Clock): string {
   const parts = countsOf(sumsOf(data), data, 'without level').map(({ text }) => text)
   if (parts.length === 0) return 'Chart of records over time: no records'
-  const chart = data.estimated ? 'Estimated chart' : 'Chart'
-  return `${chart} of records from ${clock.wall(data.from)} to ${clock.wall(data.to)}: ${parts.join(', ')}`
+  return `Chart of records from ${clock.wall(data.from)} to ${clock.wall(data.to)}: ${parts.join(', ')}`
 }

@@ -5,7 +5,8 @@ import { levelsOf } from '../record/record.ts'
 export interface Totals {
   counts: Record<string, number>
   complete: boolean
-  estimated: boolean
+  /** The question whose records these are. */
+  key: string
 }
 
 /** What the columns of a chart count: levels, or the logs or nodes that records are from. */
@@ -21,14 +22,14 @@ export function sumsOf(data: Histogram): number[] {
 }
 
 /** Null for a chart that does not count levels. */
-export function totalsOf(data: Histogram): Totals | null {
-  const { levels, complete, estimated = false } = data
+export function totalsOf(data: Histogram, key: string): Totals | null {
+  const { levels, complete } = data
   if (levels === undefined || namesOf(data) !== levels) return null
   const sums = sumsOf(data)
   return {
     counts: Object.fromEntries(levels.map((name, index) => [name, sums[index]!])),
     complete,
-    estimated,
+    key,
   }
 }
 
@@ -40,6 +41,6 @@ export function totalAt({ counts }: Totals, level: string): number {
 
 /** Whether a log whose records were all counted has none with a level. */
 export function lacksLevels(totals: Totals | null): boolean {
-  if (totals === null || !totals.complete || totals.estimated) return false
+  if (totals === null || !totals.complete) return false
   return totalAt(totals, '') > 0 && totalAt(totals, '') === totals.counts.none
 }

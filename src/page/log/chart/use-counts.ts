@@ -15,49 +15,38 @@ export function uncountedOf({ missing }: Counted): Missing[] {
   return missing.filter(({ reason }) => reason !== 'no-time')
 }
 
-/** What the chart shows, and what was counted: of a log that spans years, the chart shows the last day. */
-interface Counts {
-  shown: Counted
-  all: Counted
-}
-
-/** Records over time in a chart of this width: an estimate at once if the node has one, then the exact counts. */
+/** Records over time in a chart of this width. Of a log that spans years, the chart shows the last day. */
 export function useCounts({ client, look, ready, live, setTotals }: Log, width: number) {
   // Without the level: every level is counted, and those below the chosen one are not drawn.
   const query = chartQueryOf(look)
+  const question = JSON.stringify(query)
   const isLive = live === 'live'
+  const isOpen = look.since + look.until === ''
   /** Whether the user wants to see all of a log that spans years. */
   const [whole, setWhole] = useState(false)
-  const key = JSON.stringify([query, isLive, whole])
-  const counted = useRef({ key: '', ms: 0 })
-  const ask = async (signal: AbortSignal, show: (data: Counts) => void): Promise<Counts> => {
+  const took = useRef(0)
+  const ask = async (signal: AbortSignal) => {
     const start = performance.now()
     const buckets = Math.max(20, Math.min(240, Math.round(width / 7)))
     const count = (more: object) => client.histogram({ ...query, buckets, ...more }, { signal })
-    let all = await count({ estimate: counted.current.key !== key || undefined })
-    if (all.estimated) {
-      show({ shown: all, all })
-      all = await count({})
-    }
-    const isOpen = look.since + look.until === ''
+    const all = await count({})
     const shown = isOpen && !whole && spansYears(all) ? await lastDay(all, count) : all
-    counted.current = { key, ms: performance.now() - start }
-    return { shown, all }
+    took.current = performance.now() - start
+    return { shown, all, question }
   }
   // The lines come first, and counting comes after.
+  const key = JSON.stringify([question, isLive, whole])
   const { data, error, busy, retry } = useLoaded(ask, key, ready && width > 0)
   const found = error === null ? data : null
-  useEffect(() => setTotals(found && totalsOf(found.all)), [found])
+  useEffect(() => setTotals(found && totalsOf(found.all, found.question)), [found])
   useEffect(() => {
     // A followed log is counted again if that costs the node little.
-    if (!isLive || busy || error !== null || counted.current.ms > 500) return
+    if (!isLive || busy || error !== null || took.current > 500) return
     const timer = setTimeout(retry, 30_000)
     return () => clearTimeout(timer)
   }, [isLive, busy])
   const problem = error instanceof ProblemError && error.status === 404 ? null : error
-  // An estimate shows all years, whatever comes after it.
-  const isOfDay = found !== null && !found.shown.estimated && spansYears(found.all)
-  const part = isOfDay && look.since + look.until === '' ? !whole : null
+  const part = isOpen && found !== null && spansYears(found.all) ? !whole : null
   return { data: found?.shown ?? null, busy, problem, retry, part, setWhole }
 }
 
@@ -67,16 +56,17 @@ function spansYears({ from, to }: Histogram): boolean {
 
 /** The day up to the last record, found in ever smaller steps. */
 async function lastDay(all: Counted, count: (more: object) => Promise<Counted>): Promise<Counted> {
-  let found = all
-  for (let round = 0; round < 4 && found.step > DAY / 24; round++) {
-    const last = found.buckets.findLast(({ counts }) => counts.some((each) => each > 0))
-    if (last === undefined) return all
-    found = await count({ since: iso(last.time), until: iso(last.time + found.step) })
+  const end = ({ buckets, step }: Counted) => {
+    const last = buckets.findLast(({ counts }) => counts.some((each) => each > 0))
+    return last === undefined ? null : last.time + step
   }
-  const last = found.buckets.findLast(({ counts }) => counts.some((each) => each > 0))
-  if (last === undefined) return all
-  const end = last.time + found.step
-  return count({ since: iso(end - DAY), until: iso(end) })
+  let found = all
+  let to = end(all)
+  for (let round = 0; round < 4 && found.step > DAY / 24 && to !== null; round++) {
+    found = await count({ since: iso(to - found.step), until: iso(to) })
+    to = end(found)
+  }
+  return to === null ? all : count({ since: iso(to - DAY), until: iso(to) })
 }
 
 function iso(ms: number): string {

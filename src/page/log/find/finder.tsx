@@ -1,6 +1,6 @@
 import { LEVELS } from '../../../client.ts'
 import { Button } from '../../ui/controls.tsx'
-import { count } from '../../ui/format.ts'
+import { count, counted } from '../../ui/format.ts'
 import { useToolbar } from '../../ui/toolbar.ts'
 import { type Totals, totalAt } from '../chart/totals.ts'
 import type { Log } from '../use-log.ts'
@@ -34,7 +34,7 @@ export function Finder({ log }: { log: Log }) {
                 key={each}
                 class={each === '' ? 'lv-all' : `lv-${each}`}
                 aria-pressed={level === each}
-                title={each === '' ? 'Records of every level' : levelTitle(each, totals)}
+                title={levelTitle(each, totals)}
                 onClick={() => apply({ level: level === each ? '' : each })}
               >
                 {each === '' ? 'All' : each}
@@ -79,22 +79,21 @@ function hasLevels(totals: Totals | null): boolean {
   return Object.entries(totals?.counts ?? {}).some(([name, count]) => name !== 'none' && count > 0)
 }
 
+/** What a click shows, which is more than the level itself: `Show warn and above: 180 records`. */
 function levelTitle(level: string, totals: Totals | null): string {
-  const sum = totals === null ? '' : ` (${count(totalAt(totals, level))})`
-  return `Records of level ${level} and above${sum}`
+  const sum = totals === null ? '' : `: ${counted(totalAt(totals, level), 'record')}`
+  if (level === '') return `Show every level${sum}`
+  return level === 'fatal' ? `Show only fatal${sum}` : `Show ${level} and above${sum}`
 }
 
-/** How many records a click on this level shows, as far as they were counted. Its room is there before the number. */
+/** How many records have this level, as far as they were counted. Its room is there before the number. */
 function Tally({ totals, level }: { totals: Totals | null; level: string }) {
-  const sum = totals === null ? 0 : totalAt(totals, level)
-  // An estimate of nothing does not mean that there is nothing.
-  if (totals === null || (totals.estimated && sum === 0)) return <span class="tally" />
-  const { complete, estimated } = totals
+  if (totals === null) return <span class="tally" />
+  const own = totals.counts[level] ?? 0
   return (
     <span class="tally">
-      {estimated ? '≈' : ''}
-      {short(sum)}
-      {complete || estimated || sum === 0 ? '' : '+'}
+      {short(own)}
+      {totals.complete || own === 0 ? '' : '+'}
     </span>
   )
 }
