@@ -9,22 +9,22 @@ const PARTS = 'test/**/*.parts.test.ts'
  * faults that are waited for, and the longest properties and inputs.
  */
 const LONG = [
-  'test/page/**/*.parts.test.ts',
+  'test/doors/page/**/*.parts.test.ts',
   'test/routes/view/csv.parts.test.ts',
   'test/ship/*.parts.test.ts',
   'test/fleet/faults.parts.test.ts',
   'test/log/follow/*.parts.test.ts',
   'test/deploy/*.parts.test.ts',
-  'test/join/*.parts.test.ts',
-  'test/loki/*.parts.test.ts',
-  'test/mcp/*.parts.test.ts',
+  'test/log/join/*.parts.test.ts',
+  'test/doors/loki/*.parts.test.ts',
+  'test/doors/mcp/*.parts.test.ts',
   'test/entry/bun-long.parts.test.ts',
   'test/store/segments.parts.test.ts',
   'test/docs.integrations.parts.test.ts',
   'test/docs.scale.parts.test.ts',
   'test/docs.shipping.parts.test.ts',
   'test/examples/*.parts.test.ts',
-  'test/join/large.test.ts',
+  'test/log/join/large.test.ts',
   'test/log/follow/rotation.test.ts',
   'test/log/regex/judge.test.ts',
   'test/log/regex/slices.test.ts',
@@ -33,17 +33,17 @@ const LONG = [
   'test/log/seek/long-steps.test.ts',
   'test/log/seek/seek.test.ts',
   'test/log/text/claimed-size.test.ts',
-  'test/loki/paging.test.ts',
+  'test/doors/loki/paging.test.ts',
   'test/package.parts.test.ts',
   'test/store/remote/list-pages.test.ts',
   'test/store/s3/faults*.test.ts',
-  'test/terminal/completion.parts.test.ts',
-  'test/terminal/docs.test.ts',
-  'test/terminal/merged.test.ts',
-  'test/codec/gzip.test.ts',
+  'test/doors/terminal/completion.parts.test.ts',
+  'test/doors/terminal/docs.test.ts',
+  'test/doors/terminal/merged.test.ts',
+  'test/store/codec/gzip.test.ts',
   'test/log/regex/regex.test.ts',
   'test/log/seek/steps.test.ts',
-  'test/terminal/grep.test.ts',
+  'test/doors/terminal/grep.test.ts',
 ]
 
 /** The tests of a name: `npx vitest run --project NAME`. */
@@ -52,10 +52,10 @@ function project(name: string, include: string[], exclude: string[]) {
     // package.json maps these to dist, per runtime.
     resolve: {
       alias: {
-        '#decoders': resolve('src/codec/native.ts'),
+        '#decoders': resolve('src/store/codec/native.ts'),
         '#fetch': resolve('src/store/remote/node/fetch.ts'),
-        '#turns': resolve('src/limits/turns.ts'),
-        '#runtime': resolve('src/runtime/native.ts'),
+        '#turns': resolve('src/kit/limits/turns.ts'),
+        '#runtime': resolve('src/kit/runtime/native.ts'),
       },
     },
     test: {

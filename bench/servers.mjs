@@ -11,7 +11,7 @@ const running = new Set()
 export function startNodestate(directory, flags = []) {
   const all = ['--logs', directory, '--port', '0', ...flags]
   if (!flags.includes('--log-level')) all.push('--log-level', 'warn')
-  return start('nodestate', process.execPath, ['dist/cli.js', 'serve', ...all], 'dist/cli.js')
+  return start('nodestate', process.execPath, ['dist/entry/cli.js', 'serve', ...all], 'dist/entry/cli.js')
 }
 
 /** nodestate that shows others, as db-000 and so on. */
@@ -21,13 +21,13 @@ export function startCoordinator(peers) {
     `db-${String(i).padStart(3, '0')}=http://127.0.0.1:${port}`,
   ])
   const all = ['serve', ...flags, '--port', '0', '--log-level', 'warn']
-  return start('coordinator', process.execPath, ['dist/cli.js', ...all], 'dist/cli.js')
+  return start('coordinator', process.execPath, ['dist/entry/cli.js', ...all], 'dist/entry/cli.js')
 }
 
 /** nodestate on Bun. */
 export function startBun(bun, directory) {
   const flags = ['serve', '--logs', directory, '--port', '0', '--log-level', 'warn']
-  return start('bun', bun, ['dist/cli/bun.js', ...flags], 'dist/cli/bun.js')
+  return start('bun', bun, ['dist/entry/cli/bun.js', ...flags], 'dist/entry/cli/bun.js')
 }
 
 /** nodestate in front of a bucket, on any runtime; `program` is where the runtime is. */
@@ -42,12 +42,19 @@ export function startBucketService(runtime, program, { endpoint, bucket, scanByt
   }
   const all = ['serve', ...flags, ...limits]
   if (runtime === 'node')
-    return start('node', process.execPath, ['dist/cli.js', ...all], 'dist/cli.js', { env })
-  if (runtime === 'bun') return start('bun', program, ['dist/cli/bun.js', ...all], 'dist/cli/bun.js', { env })
+    return start('node', process.execPath, ['dist/entry/cli.js', ...all], 'dist/entry/cli.js', { env })
+  if (runtime === 'bun')
+    return start('bun', program, ['dist/entry/cli/bun.js', ...all], 'dist/entry/cli/bun.js', { env })
   if (runtime === 'deno')
-    return start('deno', program, ['run', '--allow-all', 'dist/cli/deno.js', ...all], 'dist/cli/deno.js', {
-      env,
-    })
+    return start(
+      'deno',
+      program,
+      ['run', '--allow-all', 'dist/entry/cli/deno.js', ...all],
+      'dist/entry/cli/deno.js',
+      {
+        env,
+      },
+    )
   return start('workerd', process.execPath, ['scripts/serve.mjs', 'worker', ...all.slice(1)], 'workerd', {
     env,
   })

@@ -14,8 +14,8 @@ import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { crc32, gunzipSync } from 'node:zlib'
 import { AwsClient } from 'aws4fetch'
-import { parseKey } from '../dist/segment/names.js'
 import { s3Store } from '../dist/store/s3.js'
+import { parseKey } from '../dist/store/segment/names.js'
 import { SHIP_BARS } from './bars.mjs'
 import { saveResults } from './results.mjs'
 import { BLOCKS } from './tables.mjs'
@@ -75,7 +75,7 @@ async function measure() {
 
 /** Runs until it is stopped; its metrics say how far it is. */
 async function startShipper() {
-  const cli = here('../dist/cli.js')
+  const cli = here('../dist/entry/cli.js')
   const args = [cli, 'ship', '--logs', logs, '--metrics-listen', '127.0.0.1:0', bucket.target]
   const child = spawn(process.execPath, args, {
     env: { ...process.env, ...bucket.env },

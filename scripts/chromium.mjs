@@ -28,7 +28,7 @@ export async function launchChromium() {
 export async function startService(logs, args = []) {
   const child = spawn(
     process.execPath,
-    [join(root, 'dist/cli.js'), 'serve', '--port', '0', '--logs', logs, ...args],
+    [join(root, 'dist/entry/cli.js'), 'serve', '--port', '0', '--logs', logs, ...args],
     {
       env: { ...process.env, TZ: 'UTC' },
       stdio: ['ignore', 'pipe', 'ignore'],

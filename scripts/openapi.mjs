@@ -1,7 +1,7 @@
 // Writes the API as OpenAPI 3.1 to dist/openapi.json, from the tables that the built code runs on.
 //   node scripts/openapi.mjs
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { openApi } from '../dist/openapi/document.js'
+import { openApi } from '../dist/doors/openapi/document.js'
 
 const file = new URL('../dist/openapi.json', import.meta.url)
 const text = `${JSON.stringify(openApi())}\n`

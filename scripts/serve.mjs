@@ -13,11 +13,11 @@ import { reachable } from '../dist/entry/server/serve.js'
 import { printable } from '../dist/entry/service/compose.js'
 import { parseBucket } from '../dist/entry/service/location.js'
 import { openBucket } from '../dist/entry/service/open-bucket.js'
-import { namesOf } from '../dist/settings/row.js'
-import { helpText } from '../dist/settings/text.js'
-import { UsageError } from '../dist/settings/usage.js'
-import { loadSettings, refuseOpenBind, SETTINGS, SettingsError } from '../dist/settings.js'
-import { VERSION } from '../dist/version.js'
+import { namesOf } from '../dist/entry/settings/row.js'
+import { helpText } from '../dist/entry/settings/text.js'
+import { loadSettings, refuseOpenBind, SETTINGS, SettingsError } from '../dist/entry/settings.js'
+import { UsageError } from '../dist/kit/usage.js'
+import { VERSION } from '../dist/kit/version.js'
 import { findPart } from '../test/parts/parts.mjs'
 import { whenOrphaned } from './orphan.mjs'
 
@@ -29,9 +29,9 @@ const AWS =
   /^AWS_(ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN|REGION|DEFAULT_REGION|ENDPOINT_URL|ENDPOINT_URL_S3)$/
 
 const RUNTIMES = {
-  bun: () => run(find('bun'), [join(root, 'dist/cli/bun.js'), ...flags]),
+  bun: () => run(find('bun'), [join(root, 'dist/entry/cli/bun.js'), ...flags]),
   deno: async () =>
-    run(find('deno'), ['run', ...(await denoPermissions()), join(root, 'dist/cli/deno.js'), ...flags]),
+    run(find('deno'), ['run', ...(await denoPermissions()), join(root, 'dist/entry/cli/deno.js'), ...flags]),
   worker: serveWorker,
 }
 if (!Object.hasOwn(RUNTIMES, runtime)) {

@@ -2,4 +2,4 @@
 import { whenOrphaned } from './orphan.mjs'
 
 whenOrphaned(() => process.kill(process.pid, 'SIGTERM'))
-await import('../dist/cli.js')
+await import('../dist/entry/cli.js')

@@ -32,5 +32,5 @@ for (const name of readdirSync('dist', { recursive: true }).filter(
   const isStale = name.endsWith('.d.ts')
     ? !reached.has(name)
     : name.endsWith('.js') && !existsSync(join('src', name.replace(/js$/, 'ts')))
-  if (isStale && name !== 'page/assets.js') rmSync(join('dist', name), { force: true })
+  if (isStale && name !== 'doors/page/assets.js') rmSync(join('dist', name), { force: true })
 }

@@ -3,10 +3,12 @@ import { runtime } from '#runtime'
 import { EVERYTHING, type Grant } from './access/grant.ts'
 import type { TokenSource } from './access/guard.ts'
 import type { NodeInfo } from './answers.ts'
+import type { Loki, LokiSource } from './doors/loki/files.ts'
 import { tokenGuard } from './http/auth.ts'
 import { Problem } from './http/problem.ts'
-import type { Clock } from './limits/clock.ts'
-import { once } from './limits/once.ts'
+import type { Clock } from './kit/limits/clock.ts'
+import { once } from './kit/limits/once.ts'
+import { VERSION } from './kit/version.ts'
 import { logFiles } from './log/files/files.ts'
 import { narrowFiles } from './log/files/narrow.ts'
 import {
@@ -17,7 +19,6 @@ import {
   processLimits,
   viewContext,
 } from './log/options.ts'
-import type { Loki, LokiSource } from './loki/files.ts'
 import { HomeError } from './node/home.ts'
 import type { NodeFacts } from './node/identity.ts'
 import type { VersionSource } from './node/versions.ts'
@@ -27,7 +28,6 @@ import type { Query } from './routes/parameters/read.ts'
 import { logResources } from './routes/resources.ts'
 import { type Access, type Handler, type HandOn, Routing, type RoutingOptions } from './routing.ts'
 import type { Store } from './store/store.ts'
-import { VERSION } from './version.ts'
 
 /** The options of a node state service. */
 export interface AppOptions extends LogOptions, RoutingOptions {

@@ -3,12 +3,13 @@ export type { TokenSource } from './access/guard.ts'
 export type { FleetNode, NodeInfo } from './answers.ts'
 export { type AppOptions, createApp } from './app.ts'
 export { createFleet, type FleetOptions } from './fleet/fleet.ts'
-export type { Clock } from './limits/clock.ts'
+export type { Clock } from './kit/limits/clock.ts'
+export type { Metrics } from './kit/observe/metrics.ts'
+export type { Span, Tracer } from './kit/observe/tracer.ts'
+export { VERSION } from './kit/version.ts'
 export type { FollowOptions, Limits, LogOptions } from './log/options.ts'
 export { MASK, redact } from './mask/redact.ts'
 export type { NodeFacts } from './node/identity.ts'
-export type { Metrics } from './observe/metrics.ts'
-export type { Span, Tracer } from './observe/tracer.ts'
 export type { Page, PageAsset } from './routes/page.ts'
 export {
   type ByteRange,
@@ -23,4 +24,3 @@ export {
   type StoreErrorCode,
   type StoreRead,
 } from './store/store.ts'
-export { VERSION } from './version.ts'

@@ -1,5 +1,5 @@
+import { suggestion } from './kit/suggestion.ts'
 import type { FollowOptions, Limits } from './log/options.ts'
-import { suggestion } from './settings/suggestion.ts'
 
 /** Every name of some options. */
 export type Names<T> = { readonly [N in keyof Required<T>]: true }

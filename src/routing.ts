@@ -2,21 +2,21 @@ import type { Context } from 'hono'
 import { TrieRouter } from 'hono/router/trie-router'
 import { Hono } from 'hono/tiny'
 import { EVERYTHING, type Grant, type Scope } from './access/grant.ts'
+import type { Mcp, McpService } from './doors/mcp/service.ts'
 import { hostGuard, outOfScope } from './http/auth.ts'
 import { isHop, setCaller, unknownToHop } from './http/caller.ts'
 import { COMMON_HEADERS } from './http/conditional.ts'
 import { corsFor } from './http/cors.ts'
 import { methodNotAllowed, Problem, problemResponse, toProblem } from './http/problem.ts'
 import { respond, streamOf } from './http/sliced.ts'
-import type { IncidentService } from './incident/incident.ts'
-import { type Clock, systemClock } from './limits/clock.ts'
-import { once } from './limits/once.ts'
+import type { IncidentService } from './insight/incident/incident.ts'
+import { type Clock, systemClock } from './kit/limits/clock.ts'
+import { once } from './kit/limits/once.ts'
+import type { Metrics } from './kit/observe/metrics.ts'
+import type { Observer } from './kit/observe/observer.ts'
+import { assignId } from './kit/observe/request-id.ts'
+import type { Tracer } from './kit/observe/tracer.ts'
 import { LogError } from './log/error.ts'
-import type { Mcp, McpService } from './mcp/service.ts'
-import type { Metrics } from './observe/metrics.ts'
-import type { Observer } from './observe/observer.ts'
-import { assignId } from './observe/request-id.ts'
-import type { Tracer } from './observe/tracer.ts'
 import type { Page } from './routes/page.ts'
 import { type Query, queryReader } from './routes/parameters/read.ts'
 import type { Resource } from './routes/parameters/row.ts'
@@ -98,7 +98,7 @@ export class Routing {
     this.#cors = corsFor(options.corsOrigins ?? [])
     this.#checkHost = hostGuard(options.allowHosts ?? [])
     this.#loadObserver = once(async () =>
-      (await import('./observe/observer.ts')).observerOf(options.metrics, options.observe),
+      (await import('./kit/observe/observer.ts')).observerOf(options.metrics, options.observe),
     )
     const { fetch } = this.app
     this.app.fetch = (request, ...rest) => {
@@ -120,10 +120,10 @@ export class Routing {
   addService(store: Store): void {
     const { metrics, metricsOpen, page, clock = systemClock } = this.#options
     this.add('/openapi.json', 'nothing', async (request) =>
-      (await import('./openapi/route.ts')).showOpenApi(request),
+      (await import('./doors/openapi/route.ts')).showOpenApi(request),
     )
     this.add('/healthz', 'nothing', healthy)
-    const ready = once(async () => (await import('./observe/ready.ts')).readiness(store, clock))
+    const ready = once(async () => (await import('./kit/observe/ready.ts')).readiness(store, clock))
     this.add('/readyz', 'nothing', async () => (await ready())())
     if (metrics) this.add('/metrics', metricsOpen ? 'nothing' : 'metrics', (request) => metrics.show(request))
     if (page) this.#addPage(page)
@@ -155,7 +155,7 @@ export class Routing {
       '/api/v1/log/incident',
       'logs',
       async (request, query, _, bindings) =>
-        (await import('./incident/incident.ts')).showIncident(request, query, {
+        (await import('./insight/incident/incident.ts')).showIncident(request, query, {
           isFleet,
           timezone,
           clock,
@@ -168,7 +168,7 @@ export class Routing {
       '/api/v1/config/blame',
       'config',
       async (request, query, _, bindings) =>
-        (await import('./blame/blame.ts')).showBlame(request, query, {
+        (await import('./insight/blame/blame.ts')).showBlame(request, query, {
           isFleet,
           clock,
           inside: inside(bindings),

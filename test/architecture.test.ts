@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { parseSync } from 'vite'
 import { describe, expect, it } from 'vitest'
-import { VERSION } from '../src/version.ts'
+import { VERSION } from '../src/kit/version.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const src = join(root, 'src')
 const all = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.d.ts'))
   .sort()
-const files = all.filter((file) => !file.startsWith('page/'))
+const files = all.filter((file) => !file.startsWith('doors/page/'))
 const sourceOf = new Map(all.map((file) => [file, readFileSync(join(src, file), 'utf8')]))
 
 /** What a file imports, types included: our own files by their path below src, packages by name. */
@@ -33,14 +33,14 @@ const roomOf = (file: string) => (file.includes('/') ? dirname(file) : file)
  * door: the few files that other rooms may import. The files of all others are there to be imported.
  */
 const ROOMS: [room: string, door?: string[]][] = [
-  ['version.ts'],
+  ['kit/version.ts'],
   ['answers.ts'],
-  ['bytes.ts'],
-  ['settings/suggestion.ts'],
-  ['settings/usage.ts'],
-  ['limits'],
-  ['codec'],
-  ['segment'],
+  ['kit/bytes.ts'],
+  ['kit/suggestion.ts'],
+  ['kit/usage.ts'],
+  ['kit/limits'],
+  ['store/codec'],
+  ['store/segment'],
   ['store/store.ts'],
   ['store/fast.ts'],
   ['store/kept-bytes.ts'],
@@ -52,7 +52,7 @@ const ROOMS: [room: string, door?: string[]][] = [
   ['store/peer'],
   ['store/contract'],
   ['store'],
-  ['join'],
+  ['log/join'],
   ['log/error.ts'],
   ['log/wall-clock.ts'],
   ['log/offset.ts'],
@@ -100,50 +100,50 @@ const ROOMS: [room: string, door?: string[]][] = [
   ['log'],
   ['mask', ['redact.ts', 'secret.ts', 'value.ts']],
   ['node'],
-  ['runtime', ['runtime.ts']],
+  ['kit/runtime', ['runtime.ts']],
   ['http'],
-  ['config'],
-  ['observe'],
+  ['insight/config'],
+  ['kit/observe'],
   ['access'],
   ['routes/parameters'],
   ['routes/view'],
   ['routes/merged', ['lane.ts', 'route.ts', 'routes.ts']],
   ['routes/compare', ['compare.ts', 'config.ts']],
   ['routes'],
-  ['openapi', ['document.ts', 'route.ts', 'schemas.ts']],
-  ['loki/logql'],
-  ['loki'],
-  ['page.ts'],
-  ['loki.ts'],
-  ['mcp/service.ts'],
-  ['client'],
-  ['client.ts'],
-  ['inside'],
-  ['blame'],
-  ['incident', ['incident.ts']],
+  ['doors/openapi', ['document.ts', 'route.ts', 'schemas.ts']],
+  ['doors/loki/logql'],
+  ['doors/loki'],
+  ['doors/page.ts'],
+  ['doors/loki.ts'],
+  ['doors/mcp/service.ts'],
+  ['doors/client'],
+  ['doors/client.ts'],
+  ['doors/client/inside.ts'],
+  ['insight/blame'],
+  ['insight/incident', ['incident.ts']],
   ['routing.ts'],
   ['options.ts'],
   ['app.ts'],
   ['fleet', ['compare.ts', 'fleet.ts', 'nodes.ts', 'peer.ts']],
   ['index.ts'],
-  ['terminal/output'],
-  ['mcp/text'],
-  ['mcp/arguments.ts'],
-  ['mcp/tool.ts'],
-  ['mcp/empty.ts'],
-  ['mcp/tools'],
-  ['mcp'],
-  ['terminal/nodes'],
-  ['terminal', ['commands.ts', 'terminal.ts']],
-  ['settings'],
+  ['doors/terminal/output'],
+  ['doors/mcp/text'],
+  ['doors/mcp/arguments.ts'],
+  ['doors/mcp/tool.ts'],
+  ['doors/mcp/empty.ts'],
+  ['doors/mcp/tools'],
+  ['doors/mcp'],
+  ['doors/terminal/nodes'],
+  ['doors/terminal', ['commands.ts', 'terminal.ts']],
+  ['entry/settings'],
   ['ship/files'],
   ['ship/bucket.ts'],
   ['ship/ownership.ts'],
   ['ship/home'],
   ['ship', ['metrics.ts', 's3.ts', 'shipper.ts', 'verify.ts']],
-  ['settings/ship.ts'],
-  ['settings.ts'],
-  ['settings/text.ts'],
+  ['entry/settings/ship.ts'],
+  ['entry/settings.ts'],
+  ['entry/settings/text.ts'],
   ['entry/server'],
   ['entry/lambda'],
   ['entry/own-log'],
@@ -155,8 +155,8 @@ const ROOMS: [room: string, door?: string[]][] = [
   ['entry/process/start.ts'],
   ['entry/process/program.ts'],
   ['entry'],
-  ['cli.ts'],
-  ['cli', []],
+  ['entry/cli.ts'],
+  ['entry/cli', []],
 ]
 const floors = new Map(ROOMS.map(([room], floor) => [room, floor]))
 
@@ -165,11 +165,11 @@ const placeOf = (file: string) => (floors.has(file) ? file : roomOf(file))
 
 /** Where a runtime may be named. Everything else is given what it needs by one of these. */
 const outer = (file: string) =>
-  file === 'cli.ts' ||
-  file.startsWith('cli/') ||
+  file === 'entry/cli.ts' ||
+  file.startsWith('entry/cli/') ||
   file === 'store/fs.ts' ||
-  file === 'codec/native.ts' ||
-  file === 'runtime/native.ts' ||
+  file === 'store/codec/native.ts' ||
+  file === 'kit/runtime/native.ts' ||
   file.startsWith('store/remote/node/') ||
   file.startsWith('store/fs/') ||
   file.startsWith('entry/')
@@ -177,8 +177,8 @@ const outer = (file: string) =>
 /** Where the system's own clock and timers may be used: the clock itself, taking turns, and what serves real processes. */
 const timed = (file: string) =>
   outer(file) ||
-  ['limits/clock.ts', 'limits/turns.ts', 'store/contract/keys.ts'].includes(file) ||
-  file.startsWith('terminal/')
+  ['kit/limits/clock.ts', 'kit/limits/turns.ts', 'store/contract/keys.ts'].includes(file) ||
+  file.startsWith('doors/terminal/')
 
 describe('the house', () => {
   it('has files to judge', () => {
@@ -246,7 +246,7 @@ describe('the house', () => {
 
   it('has a page that knows the client, and what is named here', () => {
     const known = [
-      'client.ts',
+      'doors/client.ts',
       'log/histogram/steps.ts',
       'log/instant.ts',
       'log/offset.ts',
@@ -254,9 +254,9 @@ describe('the house', () => {
       'log/rotated/names.ts',
       'log/where/compare.ts',
       'mask/mask.ts',
-      'settings/suggestion.ts',
+      'kit/suggestion.ts',
     ]
-    for (const file of all.filter((file) => file.startsWith('page/')))
+    for (const file of all.filter((file) => file.startsWith('doors/page/')))
       for (const name of importsOf(file).filter((name) => files.includes(name)))
         expect(known, `${file} imports ${name}`).toContain(name)
   })

@@ -6,13 +6,13 @@ import { join } from 'node:path'
 const MARK = 'node_modules/.built'
 /** What a build reads, besides package.json and the settings of TypeScript. */
 const SOURCES = ['src', 'scripts']
-const MADE = join('src', 'page', 'assets.js')
+const MADE = join('src', 'doors', 'page', 'assets.js')
 
 /** Builds dist once per run, for the tests that start the real program, unless nothing has changed since the last one. */
 export default function build(): void {
   if (isFresh()) return
   const begun = new Date()
-  const page = spawnSync(process.execPath, ['src/page/build.mjs'], { encoding: 'utf8' })
+  const page = spawnSync(process.execPath, ['src/doors/page/build.mjs'], { encoding: 'utf8' })
   if (page.status !== 0) throw new Error(`Cannot build the page:\n${page.stderr}`)
   // Declarations keep the comments, programs do not need them. tsc writes its output even when types are wrong; the type
   // check is a separate step.
@@ -20,7 +20,7 @@ export default function build(): void {
     spawnSync('npx', ['tsc', '-p', config], { encoding: 'utf8' }),
   )
   const stdout = made.map((each) => each.stdout).join('')
-  if (!existsSync('dist/cli.js')) throw new Error(`Cannot build dist/cli.js:\n${stdout}`)
+  if (!existsSync('dist/entry/cli.js')) throw new Error(`Cannot build dist/entry/cli.js:\n${stdout}`)
   for (const script of ['scripts/types.mjs', 'scripts/openapi.mjs']) {
     const { status, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' })
     if (status !== 0) throw new Error(`${script} failed:\n${stderr}`)
@@ -32,7 +32,7 @@ export default function build(): void {
 
 function isFresh(): boolean {
   const mark = statSync(MARK, { throwIfNoEntry: false })
-  if (!mark || !existsSync(MADE) || !existsSync('dist/cli.js')) return false
+  if (!mark || !existsSync(MADE) || !existsSync('dist/entry/cli.js')) return false
   const settings = readdirSync('.').filter((name) => /^(package|tsconfig.*)\.json$/.test(name))
   const sources = SOURCES.flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),

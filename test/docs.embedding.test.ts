@@ -9,7 +9,7 @@ const TYPES: Record<string, string> = {
   Limits: 'src/log/options.ts',
   FollowOptions: 'src/log/options.ts',
   FleetOptions: 'src/fleet/fleet.ts',
-  MetricsOptions: 'src/observe/metrics.ts',
+  MetricsOptions: 'src/kit/observe/metrics.ts',
 }
 
 interface Option {

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { createApp } from '../src/app.ts'
-import { createMetrics } from '../src/observe/metrics.ts'
-import { page } from '../src/page.ts'
+import { page } from '../src/doors/page.ts'
+import { createMetrics } from '../src/kit/observe/metrics.ts'
 import { memoryStore } from '../src/store/memory.ts'
 import { apiText } from './support/api-docs.ts'
 

@@ -21,7 +21,9 @@ const DOCUMENTS = [
 const FLAGS = new Set(
   ['serve', 'ship', 'tail', 'grep', 'diff', 'incident', 'ls', 'config', 'token', 'completion'].flatMap(
     (command) => {
-      const help = execFileSync(process.execPath, ['dist/cli.js', 'help', command], { encoding: 'utf8' })
+      const help = execFileSync(process.execPath, ['dist/entry/cli.js', 'help', command], {
+        encoding: 'utf8',
+      })
       return help.match(/--[a-z][a-z-]*/g) ?? []
     },
   ),

@@ -30,7 +30,7 @@ describe.skipIf(needs)(`docs/shipping.md${needs ? ` (${needs})` : ''}`, () => {
     writeFileSync(join(root, 'broker.toml'), '[http]\nport = 9000\npassword = "secret"\n')
     writeFileSync(
       join(root, 'bin/nodestate'),
-      `#!/bin/sh\nexec '${process.execPath}' '${resolve('dist/cli.js')}' "$@"\n`,
+      `#!/bin/sh\nexec '${process.execPath}' '${resolve('dist/entry/cli.js')}' "$@"\n`,
     )
     chmodSync(join(root, 'bin/nodestate'), 0o755)
   })

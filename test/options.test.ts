@@ -90,7 +90,7 @@ describe('an embedded app', () => {
   })
 
   it('has the metrics of its process', async () => {
-    const { createMetrics } = await import('../src/observe/metrics.ts')
+    const { createMetrics } = await import('../src/kit/observe/metrics.ts')
     const made = createApp({ ...valid, metrics: createMetrics() })
     const metrics = async () => (await made.request('/metrics')).text()
     // The delay is there with its first sample.

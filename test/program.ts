@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
-const CLI = resolve('dist/cli.js')
+const CLI = resolve('dist/entry/cli.js')
 const running = new Set<ChildProcess>()
 const directories = new Set<string>()
 

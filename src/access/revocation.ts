@@ -1,5 +1,5 @@
 import { respond, streamOf } from '../http/sliced.ts'
-import { type Clock, every } from '../limits/clock.ts'
+import { type Clock, every } from '../kit/limits/clock.ts'
 import { SlicedStream, slicesOf, streamLike, tapped } from '../store/fast.ts'
 import type { Grant, Scope } from './grant.ts'
 

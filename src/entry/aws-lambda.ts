@@ -1,6 +1,6 @@
 import process from 'node:process'
 import { Problem, problemResponse } from '../http/problem.ts'
-import { once } from '../limits/once.ts'
+import { once } from '../kit/limits/once.ts'
 import { isFromLoadBalancer, type LambdaEvent, type LambdaEventV1, toRequest } from './lambda/event.ts'
 import { LAMBDA_BYTES, type LambdaResult, LOAD_BALANCER_BYTES, toResult } from './lambda/result.ts'
 import type { App } from './server/serve.ts'

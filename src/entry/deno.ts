@@ -1,5 +1,5 @@
 import { problemResponse, toProblem } from '../http/problem.ts'
-import { inTime, systemClock } from '../limits/clock.ts'
+import { inTime, systemClock } from '../kit/limits/clock.ts'
 import { type App, resolveServeOptions, type ServeOptions, type Server, serverAt } from './server/serve.ts'
 import { cuttable } from './server/stall.ts'
 import { within } from './server/stop.ts'

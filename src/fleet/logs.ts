@@ -1,8 +1,8 @@
 import type { Grant } from '../access/grant.ts'
 import { claim } from '../http/caller.ts'
 import { bad } from '../http/params.ts'
-import { BoundedMap } from '../limits/bounded-map.ts'
-import { each } from '../limits/each.ts'
+import { BoundedMap } from '../kit/limits/bounded-map.ts'
+import { each } from '../kit/limits/each.ts'
 import { LogError } from '../log/error.ts'
 import { includeFilter } from '../log/files/include.ts'
 import {

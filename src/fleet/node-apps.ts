@@ -1,6 +1,6 @@
 import type { Hono } from 'hono'
 import { type AppOptions, createApp, type sharedOf } from '../app.ts'
-import { BoundedMap } from '../limits/bounded-map.ts'
+import { BoundedMap } from '../kit/limits/bounded-map.ts'
 import { HomeError } from '../node/home.ts'
 import { type HandOn, newHono } from '../routing.ts'
 import { type Store, StoreError } from '../store/store.ts'

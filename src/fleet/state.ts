@@ -1,11 +1,11 @@
 import type { NodeInfo } from '../answers.ts'
 import { toProblem } from '../http/problem.ts'
-import { type Clock, deadlineSignal } from '../limits/clock.ts'
-import { concurrencyLimit } from '../limits/concurrency-limit.ts'
+import { type Clock, deadlineSignal } from '../kit/limits/clock.ts'
+import { concurrencyLimit } from '../kit/limits/concurrency-limit.ts'
 import { HOME_LOGS, LARGEST_NODE } from '../node/home.ts'
 import { nodeFrom, parseNode } from '../node/identity.ts'
-import { HEARTBEAT, SEGMENTS } from '../segment/names.ts'
-import { type Heartbeat, LARGEST_HEARTBEAT, parseHeartbeat } from '../segment/ship-json.ts'
+import { HEARTBEAT, SEGMENTS } from '../store/segment/names.ts'
+import { type Heartbeat, LARGEST_HEARTBEAT, parseHeartbeat } from '../store/segment/ship-json.ts'
 import { type ReadOptions, readText, type Store, type StoredText, StoreError } from '../store/store.ts'
 
 /** Bytes that wait to be shipped, and for how many seconds the oldest of them have. */

@@ -1,4 +1,4 @@
-import { setOwner } from '../limits/concurrency-limit.ts'
+import { setOwner } from '../kit/limits/concurrency-limit.ts'
 import { HOP } from '../store/peer/hop.ts'
 import { addressOf, networkOf } from './peer.ts'
 import { Problem } from './problem.ts'

@@ -1,4 +1,4 @@
-import { yieldToTimers } from '../limits/yield.ts'
+import { yieldToTimers } from '../kit/limits/yield.ts'
 
 /**
  * The same stream, failing in a way that every server turns into a cut connection.

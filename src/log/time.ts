@@ -1,4 +1,4 @@
-import { BoundedMap } from '../limits/bounded-map.ts'
+import { BoundedMap } from '../kit/limits/bounded-map.ts'
 import { dayStarts, iso, offsetZone, UTC, type Zone } from './offset.ts'
 
 export { UTC, type Zone } from './offset.ts'

@@ -1,4 +1,4 @@
-import type { Budget } from '../limits/budget.ts'
+import type { Budget } from '../kit/limits/budget.ts'
 import { type Config, maskedConfig } from './masked.ts'
 
 export { type Config, ConfigError, maskedConfig, maskedText } from './masked.ts'

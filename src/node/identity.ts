@@ -1,5 +1,5 @@
 import type { NodeInfo } from '../answers.ts'
-import { parseShallow } from '../limits/shallow-json.ts'
+import { parseShallow } from '../kit/limits/shallow-json.ts'
 
 /** What the machine and the process report. Missing fields have defaults. */
 export interface NodeFacts {

@@ -1,6 +1,6 @@
 import { parse, TomlError, type TomlTable } from 'smol-toml'
-import { Budget, BudgetError } from '../limits/budget.ts'
-import { isTurnOver, yieldToEventLoop } from '../limits/yield.ts'
+import { Budget, BudgetError } from '../kit/limits/budget.ts'
+import { isTurnOver, yieldToEventLoop } from '../kit/limits/yield.ts'
 import { MASK, redacting } from '../mask/redact.ts'
 import { namesSecret } from '../mask/secret.ts'
 import { isSafeSecret } from '../mask/value.ts'

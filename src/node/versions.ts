@@ -1,4 +1,4 @@
-import { CONFIGS, parseVersion, versionsSince } from '../segment/configs.ts'
+import { CONFIGS, parseVersion, versionsSince } from '../store/segment/configs.ts'
 import { readText, type Store, StoreError } from '../store/store.ts'
 import { HomeError } from './home.ts'
 

@@ -1,4 +1,3 @@
-import { type Compression, compressionByName } from '../codec/kind.ts'
 import { isHop } from '../http/caller.ts'
 import { COMMON_HEADERS, noneMatchNames, notModified, singleTag } from '../http/conditional.ts'
 import { Problem } from '../http/problem.ts'
@@ -7,6 +6,7 @@ import { noteHeader, respond } from '../http/sliced.ts'
 import { inParts } from '../log/text/parts-ahead.ts'
 import type { RangeReader } from '../log/text/tail.ts'
 import type { ViewContext } from '../log/view/context.ts'
+import { type Compression, compressionByName } from '../store/codec/kind.ts'
 import {
   type ByteRange,
   type Entry,

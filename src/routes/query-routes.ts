@@ -1,5 +1,5 @@
 import { claim } from '../http/caller.ts'
-import { concurrencyLimit } from '../limits/concurrency-limit.ts'
+import { concurrencyLimit } from '../kit/limits/concurrency-limit.ts'
 import { LogError } from '../log/error.ts'
 import type { Part } from '../log/files/files.ts'
 import { Followers } from '../log/follow/followers.ts'

@@ -1,5 +1,5 @@
-import { BoundedMap } from '../limits/bounded-map.ts'
-import { once } from '../limits/once.ts'
+import { BoundedMap } from '../kit/limits/bounded-map.ts'
+import { once } from '../kit/limits/once.ts'
 import { narrowFiles } from '../log/files/narrow.ts'
 import { isUnknownFile, noSuchFile } from '../log/files/nearest.ts'
 import type { ViewContext } from '../log/view/context.ts'

@@ -1,4 +1,4 @@
-import { LARGEST_SEGMENT } from '../segment/names.ts'
+import { LARGEST_SEGMENT } from '../store/segment/names.ts'
 
 export interface CutRules {
   /** Bytes of text. */

@@ -1,4 +1,4 @@
-import type { End } from '../segment/names.ts'
+import type { End } from '../store/segment/names.ts'
 import type { Bucket } from './bucket.ts'
 import { type Beginnings, readBeginnings } from './files/checksums.ts'
 import { type Disk, type Listed, type Native, UnreadableArchive, UnreadableLog } from './files/disk.ts'

@@ -1,5 +1,5 @@
-import type { BufferPool } from '../bytes.ts'
-import type { Clock } from '../limits/clock.ts'
+import type { BufferPool } from '../kit/bytes.ts'
+import type { Clock } from '../kit/limits/clock.ts'
 import {
   beginKey,
   beginText,
@@ -12,7 +12,7 @@ import {
   SMALLEST_SEGMENT,
   segmentName,
   TAIL_BYTES,
-} from '../segment/names.ts'
+} from '../store/segment/names.ts'
 import type { Bucket } from './bucket.ts'
 import { type CutRules, cutAt, reach } from './cut.ts'
 import { type Claim, readBeginnings } from './files/checksums.ts'

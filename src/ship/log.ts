@@ -1,5 +1,5 @@
-import type { End, How } from '../segment/names.ts'
-import type { LeftFile, ShippedLog } from '../segment/ship-json.ts'
+import type { End, How } from '../store/segment/names.ts'
+import type { LeftFile, ShippedLog } from '../store/segment/ship-json.ts'
 import { Stopped } from './bucket.ts'
 import { Examiner } from './examiner.ts'
 import { type FileText, noText } from './files/text.ts'

@@ -1,4 +1,4 @@
-import { SegmentMap } from '../segment/cover.ts'
+import { SegmentMap } from '../store/segment/cover.ts'
 import {
   type Begin,
   beginKey,
@@ -12,7 +12,7 @@ import {
   parseLife,
   parseSegment,
   TAIL_BYTES,
-} from '../segment/names.ts'
+} from '../store/segment/names.ts'
 import type { Bucket } from './bucket.ts'
 import type { Beginnings, Claim } from './files/checksums.ts'
 

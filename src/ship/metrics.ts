@@ -1,8 +1,8 @@
-import { BoundedMap } from '../limits/bounded-map.ts'
-import { systemClock } from '../limits/clock.ts'
-import { CONFIG_CHANGED } from '../observe/config-changed.ts'
-import { createRegistry, type Sample } from '../observe/registry.ts'
-import { type LeftFile, type LogCounts, MINUTE_MS, MOST_COUNTED } from '../segment/ship-json.ts'
+import { BoundedMap } from '../kit/limits/bounded-map.ts'
+import { systemClock } from '../kit/limits/clock.ts'
+import { CONFIG_CHANGED } from '../kit/observe/config-changed.ts'
+import { createRegistry, type Sample } from '../kit/observe/registry.ts'
+import { type LeftFile, type LogCounts, MINUTE_MS, MOST_COUNTED } from '../store/segment/ship-json.ts'
 import type { LogStatus } from './log.ts'
 
 export interface NotShipped {

@@ -1,6 +1,6 @@
-import type { Clock } from '../limits/clock.ts'
-import { HEARTBEAT } from '../segment/names.ts'
-import { type Heartbeat, parseHeartbeat } from '../segment/ship-json.ts'
+import type { Clock } from '../kit/limits/clock.ts'
+import { HEARTBEAT } from '../store/segment/names.ts'
+import { type Heartbeat, parseHeartbeat } from '../store/segment/ship-json.ts'
 import type { Bucket } from './bucket.ts'
 
 /** Another shipper on this host has taken over. */

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../limits/clock.ts'
+import { type Clock, systemClock } from '../kit/limits/clock.ts'
 import { folder } from '../store/remote/bucket.ts'
 import { begin, retryOf, TransientError, withRetries } from '../store/remote/retry.ts'
 import type { S3Options } from '../store/s3/options.ts'

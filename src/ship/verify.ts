@@ -1,4 +1,4 @@
-import type { LeftFile } from '../segment/ship-json.ts'
+import type { LeftFile } from '../store/segment/ship-json.ts'
 import type { Bucket } from './bucket.ts'
 import { type Examined, Examiner, examineListed, shippedAs } from './examiner.ts'
 import { type Disk, type Listed, type Native, UnreadableLog } from './files/disk.ts'

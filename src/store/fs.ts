@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, statSync, watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { isCrowded } from '../limits/slice-memory.ts'
+import { isCrowded } from '../kit/limits/slice-memory.ts'
 import { withFastReads } from './fast.ts'
 import { Directory, type Located } from './fs/directory.ts'
 import { instant, readIntoBuffer, readShort, SLICE, toEntry, toStoreError } from './fs/file.ts'

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../limits/clock.ts'
+import { type Clock, systemClock } from '../kit/limits/clock.ts'
 import { byCodePoint, checkConditions, clampRange, type Entry, type Store } from './store.ts'
 
 /** A store in memory, for tests and embedders. */

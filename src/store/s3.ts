@@ -1,4 +1,4 @@
-import { BoundedMap } from '../limits/bounded-map.ts'
+import { BoundedMap } from '../kit/limits/bounded-map.ts'
 import { type PartAnswer, RemoteBucket } from './remote/bucket.ts'
 import { pageSize } from './remote/list-pages.ts'
 import { conditional, dateOf, lengthOf, partOf, rangeHeader } from './remote/parts.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Token } from '../../src/access/grant.ts'
+import { loki } from '../../src/doors/loki.ts'
 import { createFleet } from '../../src/fleet/fleet.ts'
-import { loki } from '../../src/loki.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 
 const NOW = Date.UTC(2026, 10, 15, 2, 10)

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 
-const CLI = resolve('dist/cli.js')
+const CLI = resolve('dist/entry/cli.js')
 const running = new Set()
 const folders = new Set()
 /** The processes by their URLs. */

@@ -59,9 +59,9 @@ const PROGRAMS: { runtime: string; needs: PartName[]; command: () => string[] }[
   {
     runtime: `Node ${process.versions.node.split('.')[0]}`,
     needs: [],
-    command: () => [process.execPath, 'dist/cli.js'],
+    command: () => [process.execPath, 'dist/entry/cli.js'],
   },
-  { runtime: 'Node, newest', needs: ['node'], command: () => [part('node').path!, 'dist/cli.js'] },
+  { runtime: 'Node, newest', needs: ['node'], command: () => [part('node').path!, 'dist/entry/cli.js'] },
   { runtime: 'Bun', needs: ['bun'], command: () => [process.execPath, 'scripts/serve.mjs', 'bun'] },
   { runtime: 'Deno', needs: ['deno'], command: () => [process.execPath, 'scripts/serve.mjs', 'deno'] },
 ]

@@ -1,7 +1,7 @@
 import * as vitest from 'vitest'
-import { parseKey } from '../../src/segment/names.ts'
 import { storeContract } from '../../src/store/contract.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { parseKey } from '../../src/store/segment/names.ts'
 import { segmentStore } from '../../src/store/segments.ts'
 import { putLife } from '../support/segments.ts'
 

@@ -142,8 +142,8 @@ describe.skipIf(missing)(
       expect(config).toMatchObject({
         User: '65534:65534',
         WorkingDir: '/app',
-        Entrypoint: ['node', 'dist/cli.js', 'serve'],
-        Healthcheck: { Test: ['CMD', 'node', 'dist/cli/health.js'] },
+        Entrypoint: ['node', 'dist/entry/cli.js', 'serve'],
+        Healthcheck: { Test: ['CMD', 'node', 'dist/entry/cli/health.js'] },
       })
       expect(config.Env).toEqual(expect.arrayContaining(['NODESTATE_HOST=0.0.0.0', 'NODESTATE_PORT=9000']))
     })

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { serveFlags } from '../../src/entry/process/arguments.ts'
-import { loadSettings } from '../../src/settings.ts'
+import { loadSettings } from '../../src/entry/settings.ts'
 import { lacking } from '../support/parts.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -134,7 +134,7 @@ describe('container/Containerfile', () => {
     })
     expect([sources.home, sources.logs]).toEqual(['environment', 'default'])
     const entry = JSON.parse(lines.find((line) => line.startsWith('ENTRYPOINT '))!.slice(11)) as string[]
-    expect(entry).toEqual(['node', 'dist/cli.js', 'serve'])
+    expect(entry).toEqual(['node', 'dist/entry/cli.js', 'serve'])
   })
 })
 

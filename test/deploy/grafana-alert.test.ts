@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
-import { loki } from '../../src/loki.ts'
+import { loki } from '../../src/doors/loki.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 
 const NOW = Date.UTC(2026, 10, 15, 2, 10)

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { openApi } from '../../src/openapi/document.ts'
+import { openApi } from '../../src/doors/openapi/document.ts'
 import { cleanUp, temporaryDirectory } from '../program.ts'
 import { part } from '../support/parts.ts'
 

@@ -42,7 +42,7 @@ const bun = part('bun')
 describe.skipIf(bun.missing)(title('Bun', bun.missing), () => {
   it('compiles to one binary that serves', { timeout: 120_000 }, async () => {
     const binary = join(logs, '..', `nodestate-binary-${process.pid}`)
-    const args = ['build', '--compile', 'dist/cli/bun.js', '--outfile', binary]
+    const args = ['build', '--compile', 'dist/entry/cli/bun.js', '--outfile', binary]
     const built = spawnSync(bun.path!, args, { cwd: root, encoding: 'utf8' })
     expect(built.status, built.stderr).toBe(0)
     const running = await start(binary, ['--logs', logs, '--port', '0'], {
@@ -63,7 +63,7 @@ const deno = part('deno')
 describe.skipIf(deno.missing)(title('Deno', deno.missing), () => {
   it('listens again after there was no descriptor left for a connection', async () => {
     const flags = '--no-prompt --allow-net --allow-read --allow-env --allow-sys=hostname,networkInterfaces'
-    const command = `ulimit -n 64; exec "$0" run ${flags} dist/cli/deno.js --logs "$1" --port 0`
+    const command = `ulimit -n 64; exec "$0" run ${flags} dist/entry/cli/deno.js --logs "$1" --port 0`
     const running = await start('bash', ['-c', command, deno.path!, logs], { env, cwd: root, isReady })
     const sockets: Socket[] = []
     try {
@@ -93,7 +93,7 @@ describe.skipIf(deno.missing)(title('Deno', deno.missing), () => {
     expect(permissions.filter((flag) => /^(-A|--allow-all|--allow-(write|run|ffi))/.test(flag))).toEqual([])
     const running = await start(
       deno.path!,
-      [...permissions, 'dist/cli/deno.js', '--logs', logs, '--port', String(port)],
+      [...permissions, 'dist/entry/cli/deno.js', '--logs', logs, '--port', String(port)],
       { cwd: root, env, isReady },
     )
     try {

@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { readArguments } from '../../src/entry/process/arguments.ts'
-import { flagsOf } from '../../src/settings/flags.ts'
-import { loadShipSettings, SHIP_SETTINGS } from '../../src/settings/ship.ts'
+import { flagsOf } from '../../src/entry/settings/flags.ts'
+import { loadShipSettings, SHIP_SETTINGS } from '../../src/entry/settings/ship.ts'
 
 const read = (path: string) =>
   readFileSync(join(resolve(import.meta.dirname, '../../deploy/ship'), path), 'utf8')

@@ -39,7 +39,7 @@ describe.skipIf(bun.missing)(`long answers on Bun${bun.missing ? ` (${bun.missin
     directory = mkdtempSync(join(tmpdir(), 'nodestate-bun-'))
     writeFileSync(join(directory, 'big.log'), text)
     writeFileSync(join(directory, 'large.log'), large)
-    onBun = await serve([bun.path!, 'dist/cli/bun.js', 'serve'])
+    onBun = await serve([bun.path!, 'dist/entry/cli/bun.js', 'serve'])
     port = portOf(onBun)
   })
   afterAll(async () => {
@@ -112,7 +112,7 @@ describe.skipIf(bun.missing)(`long answers on Bun${bun.missing ? ` (${bun.missin
   })
 
   it('have the headers that they have on Node', async () => {
-    const onNode = await serve([process.execPath, 'dist/cli.js', 'serve'])
+    const onNode = await serve([process.execPath, 'dist/entry/cli.js', 'serve'])
     try {
       const { etag } = (await send(view('big.log'), {}, 'HEAD')).headers
       const origin = { Origin: 'https://a.example' }
@@ -192,7 +192,7 @@ describe.skipIf(bun.missing)(`long answers on Bun${bun.missing ? ` (${bun.missin
       'ulimit -n 48; exec "$@"',
       'sh',
       bun.path!,
-      'dist/cli/bun.js',
+      'dist/entry/cli/bun.js',
       'serve',
     ])
     try {

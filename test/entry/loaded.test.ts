@@ -28,7 +28,7 @@ it('reads none of its files once it has started: they may be replaced, or no des
   cpSync(resolve('package.json'), join(place, 'package.json'))
   symlinkSync(resolve('node_modules'), join(place, 'node_modules'))
   const { url, child } = await serve(['--port=0', '--logs', logs, '--loki'], {
-    cli: join(place, 'dist/cli.js'),
+    cli: join(place, 'dist/entry/cli.js'),
   })
   await hasReadAll(child.pid!)
   for (const name of readdirSync(join(place, 'dist'), { recursive: true, encoding: 'utf8' }))
@@ -53,13 +53,13 @@ it('reads none of its files once it has started: they may be replaced, or no des
 
 it('has the service loaded only where it serves: other commands start without it', () => {
   const report = temporaryDirectory()
-  execFileSync(process.execPath, ['dist/cli.js', 'completion', 'bash'], {
+  execFileSync(process.execPath, ['dist/entry/cli.js', 'completion', 'bash'], {
     env: { ...process.env, NODE_V8_COVERAGE: report },
   })
   const [name] = readdirSync(report)
   const { result } = JSON.parse(readFileSync(join(report, name!), 'utf8')) as { result: { url: string }[] }
   const loaded = result.map(({ url }) => url).filter((url) => url.startsWith('file:'))
-  expect(loaded.filter((url) => url.endsWith('/dist/terminal/completion.js'))).toHaveLength(1)
+  expect(loaded.filter((url) => url.endsWith('/dist/doors/terminal/completion.js'))).toHaveLength(1)
   expect(
     loaded.filter((url) => /node_modules|\/dist\/(app|fleet|routes|store|log\/format)/.test(url)),
   ).toEqual([])

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { Comparison, TooManyDifferences } from '../../src/config/compare.ts'
-import { valuesOf } from '../../src/config/values.ts'
 import { createFleet, type FleetOptions } from '../../src/fleet/fleet.ts'
-import { Budget } from '../../src/limits/budget.ts'
+import { Comparison, TooManyDifferences } from '../../src/insight/config/compare.ts'
+import { valuesOf } from '../../src/insight/config/values.ts'
+import { Budget } from '../../src/kit/limits/budget.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { type Store, StoreError } from '../../src/store/store.ts'
 

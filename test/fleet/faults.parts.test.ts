@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createClient } from '../../src/client.ts'
+import { createClient } from '../../src/doors/client.ts'
 import { cleanUp, lastingPort, type Program, serve, temporaryDirectory } from '../program.ts'
 import { type OlderAnswer, proxyTo } from '../support/proxy.ts'
 

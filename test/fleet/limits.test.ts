@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createFleet, type FleetOptions } from '../../src/fleet/fleet.ts'
-import { createMetrics } from '../../src/observe/metrics.ts'
+import { createMetrics } from '../../src/kit/observe/metrics.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/store.ts'
 import { putLife } from '../support/segments.ts'

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { serveFlags } from '../../src/entry/process/arguments.ts'
 import { compose } from '../../src/entry/service/compose.ts'
-import { loadSettings } from '../../src/settings.ts'
+import { loadSettings } from '../../src/entry/settings.ts'
 
 const SECRET = 'nobody may read this\n'
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'nodestate-links-')))

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createClient } from '../../src/client.ts'
+import { createClient } from '../../src/doors/client.ts'
 import { cleanUp, lastingPort, type Program, serve, temporaryDirectory } from '../program.ts'
 
 /** Each node writes another format, in another zone. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
+import { page } from '../../src/doors/page.ts'
 import { openHome } from '../../src/node/home.ts'
-import { page } from '../../src/page.ts'
 import { s3Store } from '../../src/store/s3.ts'
 import { segmentStore } from '../../src/store/segments.ts'
 import { bucketWriter } from '../support/bucket.ts'

@@ -1,5 +1,5 @@
-import { systemClock } from '../../src/limits/clock.ts'
-import { concurrencyLimit } from '../../src/limits/concurrency-limit.ts'
+import { systemClock } from '../../src/kit/limits/clock.ts'
+import { concurrencyLimit } from '../../src/kit/limits/concurrency-limit.ts'
 import type { LogFiles } from '../../src/log/files/files.ts'
 import type { Matcher } from '../../src/log/pattern/pattern.ts'
 import { levelsFrom, Selection } from '../../src/log/selection.ts'

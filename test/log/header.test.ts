@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
-import { loki } from '../../src/loki.ts'
+import { loki } from '../../src/doors/loki.ts'
 import { fsStore } from '../../src/store/fs.ts'
 import { numbersOf } from '../support/log-clients.ts'
 

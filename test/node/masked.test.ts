@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { SHAPES } from '../../bench/config-shapes.mjs'
-import { Budget, BudgetError } from '../../src/limits/budget.ts'
+import { Budget, BudgetError } from '../../src/kit/limits/budget.ts'
 import { redact } from '../../src/mask/redact.ts'
 import { maskedConfig, maskedText } from '../../src/node/masked.ts'
 

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
+import { loki } from '../../src/doors/loki.ts'
 import { encodeCursor } from '../../src/log/text/cursor.ts'
-import { loki } from '../../src/loki.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 
 const line = (i: number) =>

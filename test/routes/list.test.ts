@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
-import { loki } from '../../src/loki.ts'
+import { loki } from '../../src/doors/loki.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 
 const name = (i: number) => `f${String(i).padStart(6, '0')}.log`

@@ -17,7 +17,7 @@ import { gzipSync } from 'node:zlib'
 import { clockEnv } from '../support/faketime.ts'
 import { fractions } from '../support/random.mjs'
 
-const CLI = resolve('dist/cli.js')
+const CLI = resolve('dist/entry/cli.js')
 /** What every file begins with. */
 const BANNER = Array.from(
   { length: 24 },

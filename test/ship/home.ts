@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { parseEnd, parseKey, type Segment } from '../../src/segment/names.ts'
+import { parseEnd, parseKey, type Segment } from '../../src/store/segment/names.ts'
 import type { Store } from '../../src/store/store.ts'
 
 /** A log as a bucket holds it, read without any of the reader's code. */

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createFleet } from '../../src/fleet/fleet.ts'
-import { LAYOUT } from '../../src/segment/names.ts'
 import { fsStore } from '../../src/store/fs.ts'
+import { LAYOUT } from '../../src/store/segment/names.ts'
 
 const HOMES = 'test/ship/homes'
 const file = (layout: string, name: string) => readFileSync(join(HOMES, layout, 'files', name), 'utf8')

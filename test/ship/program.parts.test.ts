@@ -281,7 +281,7 @@ describe.skipIf(noScript)(`nodestate ship on a terminal${noScript ? ` (${noScrip
     writeFileSync(join(logs, 'broker.log'), text(0, 100))
     writeFileSync(join(logs, 'a\x1b[2Jb.log'), text(0, 1))
     const args = ['--segment-age', '100ms', '--logs', logs, home].map((arg) => `'${arg}'`)
-    const command = [process.execPath, resolve('dist/cli.js'), 'ship', ...args].join(' ')
+    const command = [process.execPath, resolve('dist/entry/cli.js'), 'ship', ...args].join(' ')
     const child = spawn('script', ['-qefc', `stty cols 60; exec ${command}`, '/dev/null'], { cwd: root })
     onTestFinished(() => void child.kill())
     let shown = ''

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { LogCounts } from '../../src/segment/ship-json.ts'
 import { ShipMetrics } from '../../src/ship/metrics.ts'
+import type { LogCounts } from '../../src/store/segment/ship-json.ts'
 
 const START = 29_000_000
 const metrics = () => new ShipMetrics(START * 60_000 + 30_000)

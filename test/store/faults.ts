@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
-import { type Clock, systemClock } from '../../src/limits/clock.ts'
+import { type Clock, systemClock } from '../../src/kit/limits/clock.ts'
 import { collect } from '../../src/log/text/bytes.ts'
 import { all, bytesOf, codeOf, pattern } from '../../src/store/contract/assert.ts'
 import { type S3Options, s3Store } from '../../src/store/s3.ts'

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { systemClock } from '../../src/limits/clock.ts'
+import { systemClock } from '../../src/kit/limits/clock.ts'
 import { all, codeOf, textOf } from '../../src/store/contract/assert.ts'
 import { PeerWire } from '../../src/store/peer/wire.ts'
 import { type PeerStoreOptions, peerStore } from '../../src/store/peer.ts'

@@ -1,4 +1,4 @@
-import { serverEvents } from '../../src/client/events.ts'
+import { serverEvents } from '../../src/doors/client/events.ts'
 
 /** An app, or whatever else answers requests. */
 export interface Answers {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/limits/clock.ts'
+import type { Clock } from '../../src/kit/limits/clock.ts'
 
 /** A clock that moves only when it is told to. */
 export interface ManualClock extends Clock {

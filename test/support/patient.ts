@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../src/limits/clock.ts'
+import { type Clock, systemClock } from '../../src/kit/limits/clock.ts'
 
 const FACTOR = 100
 

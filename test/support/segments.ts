@@ -1,6 +1,13 @@
 import { gzipSync } from 'node:zlib'
-import { crc32 } from '../../src/codec/crc32.ts'
-import { beginKey, beginText, endKey, type How, lifeFolder, segmentName } from '../../src/segment/names.ts'
+import { crc32 } from '../../src/store/codec/crc32.ts'
+import {
+  beginKey,
+  beginText,
+  endKey,
+  type How,
+  lifeFolder,
+  segmentName,
+} from '../../src/store/segment/names.ts'
 
 type Put = (key: string, bytes: Uint8Array | string) => unknown
 

@@ -1,5 +1,5 @@
 import { deflateRawSync } from 'node:zlib'
-import { crc32 } from '../../src/codec/crc32.ts'
+import { crc32 } from '../../src/store/codec/crc32.ts'
 
 export interface ZipFile {
   name: string

@@ -11,13 +11,17 @@ const CONSTANTS = [
   { file: 'src/log/scanner/scanner.ts', from: 'const MAX_IDLE = 1', to: 'const MAX_IDLE = 3' },
   // What is never handed back would be freed whenever the garbage collector finds it: no seed decides that.
   {
-    file: 'src/limits/memory-budget.ts',
+    file: 'src/kit/limits/memory-budget.ts',
     from: ': new FinalizationRegistry<() => void>((release) => release())',
     to: ': null',
   },
   // Logs are small here: with segments of a quarter of a MiB, no life would have two.
-  { file: 'src/segment/names.ts', from: 'SMALLEST_SEGMENT = 256 * 1024', to: 'SMALLEST_SEGMENT = 1024' },
-  { file: 'src/segment/names.ts', from: 'TAIL_BYTES = 64 * 1024', to: 'TAIL_BYTES = 512' },
+  {
+    file: 'src/store/segment/names.ts',
+    from: 'SMALLEST_SEGMENT = 256 * 1024',
+    to: 'SMALLEST_SEGMENT = 1024',
+  },
+  { file: 'src/store/segment/names.ts', from: 'TAIL_BYTES = 64 * 1024', to: 'TAIL_BYTES = 512' },
 ]
 
 /** Where a text is in a file, whatever the white space between its words; null unless it is there exactly once. */
@@ -62,10 +66,10 @@ export async function bundle(edits = []) {
     resolve: {
       alias: {
         // What is synchronous, and asks neither the machine nor the clock.
-        '#decoders': at('src/codec/portable.ts'),
+        '#decoders': at('src/store/codec/portable.ts'),
         '#fetch': at('src/store/remote/fetch.ts'),
-        '#turns': at('src/limits/edge-turns.ts'),
-        '#runtime': at('src/runtime/edge.ts'),
+        '#turns': at('src/kit/limits/edge-turns.ts'),
+        '#runtime': at('src/kit/runtime/edge.ts'),
       },
     },
     ssr: { noExternal: true, target: 'node' },

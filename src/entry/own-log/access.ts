@@ -1,5 +1,5 @@
-import { callOf } from '../../mcp/service.ts'
-import { idFields } from '../../observe/request-id.ts'
+import { callOf } from '../../doors/mcp/service.ts'
+import { idFields } from '../../kit/observe/request-id.ts'
 import { origin } from './log-line.ts'
 import type { OwnLog } from './own-log.ts'
 

@@ -1,4 +1,4 @@
-import type { Settings } from '../../settings.ts'
+import type { Settings } from '../settings.ts'
 import { type Level, type LineFormat, type Origin, textLine } from './log-line.ts'
 import type { LineWriter } from './rotating-file.ts'
 

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util'
-import { flagsOf, readFlags } from '../../settings/flags.ts'
-import { type Layer, shown } from '../../settings/row.ts'
-import { suggestion } from '../../settings/suggestion.ts'
-import { type CommandLine, type Flag, UsageError } from '../../settings/usage.ts'
-import { SETTINGS } from '../../settings.ts'
+import { suggestion } from '../../kit/suggestion.ts'
+import { type CommandLine, type Flag, UsageError } from '../../kit/usage.ts'
+import { flagsOf, readFlags } from '../settings/flags.ts'
+import { type Layer, shown } from '../settings/row.ts'
+import { SETTINGS } from '../settings.ts'
 
 /** The flags that every command has, and what shows them. */
 const HELP = ['-h', '--help']

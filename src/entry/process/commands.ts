@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import process from 'node:process'
-import type { CommandLine } from '../../settings/usage.ts'
-import { COMMANDS as TERMINAL } from '../../terminal/commands.ts'
-import type { World } from '../../terminal/terminal.ts'
+import { COMMANDS as TERMINAL } from '../../doors/terminal/commands.ts'
+import type { World } from '../../doors/terminal/terminal.ts'
+import type { CommandLine } from '../../kit/usage.ts'
 import { has, readArguments, type Usage, unknownCommand } from './arguments.ts'
 
 /** A command of the program besides `serve`. */
@@ -23,7 +23,7 @@ const terminal = TERMINAL.map((info): [string, Command] => [
   {
     summary: info.summary,
     async load() {
-      const { commandHelp, runTerminal } = await import('../../terminal/terminal.ts')
+      const { commandHelp, runTerminal } = await import('../../doors/terminal/terminal.ts')
       return {
         flags: info.flags,
         help: () => commandHelp(info),
@@ -95,7 +95,7 @@ async function help({ positional: [name = 'help'] }: CommandLine): Promise<numbe
 
 /** `nodestate --help`: the commands, then the flags of the service. */
 export async function showHelp(): Promise<void> {
-  const { helpText } = await import('../../settings/text.ts')
+  const { helpText } = await import('../settings/text.ts')
   process.stdout.write(helpText(commandList()))
 }
 

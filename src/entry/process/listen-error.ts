@@ -1,6 +1,6 @@
-import { codeOf } from '../../settings/reason.ts'
-import { shown } from '../../settings/row.ts'
-import { type Loaded, SettingsError } from '../../settings.ts'
+import { codeOf } from '../settings/reason.ts'
+import { shown } from '../settings/row.ts'
+import { type Loaded, SettingsError } from '../settings.ts'
 
 /** Why a server cannot use its certificate, or null when that is not what failed. */
 export function tlsError(error: unknown, { tlsCert, tlsKey }: Loaded['settings']): SettingsError | null {

@@ -1,5 +1,4 @@
-import { idFields } from '../../observe/request-id.ts'
-import type { Loaded } from '../../settings.ts'
+import { idFields } from '../../kit/observe/request-id.ts'
 import { describe, origin } from '../own-log/log-line.ts'
 import type { LineWriter } from '../own-log/rotating-file.ts'
 import type { App, Serve } from '../server/serve.ts'
@@ -7,6 +6,7 @@ import { StalledError } from '../server/stall.ts'
 import { compose, type HostOptions } from '../service/compose.ts'
 import type { Environment } from '../service/location.ts'
 import { watchTls } from '../service/tls.ts'
+import type { Loaded } from '../settings.ts'
 import { listenError, tlsError } from './listen-error.ts'
 
 const STOPPED = origin('entry/process/start.ts', 'Server', 'Stop')

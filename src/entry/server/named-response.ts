@@ -1,6 +1,6 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
-import { SliceMemory } from '../../limits/slice-memory.ts'
-import type { RequestId } from '../../observe/request-id.ts'
+import { SliceMemory } from '../../kit/limits/slice-memory.ts'
+import type { RequestId } from '../../kit/observe/request-id.ts'
 
 /** Shorter answers are not worth counting. */
 const MOST_UNCOUNTED = 16 * 1024

@@ -3,7 +3,7 @@ import type { HttpBindings } from '@hono/node-server'
 // Must be loaded before the listener is made: loaded later, it crashes the process.
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { streamOf } from '../../http/sliced.ts'
-import { yieldToEventLoop } from '../../limits/yield.ts'
+import { yieldToEventLoop } from '../../kit/limits/yield.ts'
 import { SlicedStream, slicesOf } from '../../store/fast.ts'
 
 type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Response>

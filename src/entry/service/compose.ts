@@ -5,23 +5,23 @@ import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type AppOptions, createApp } from '../../app.ts'
 import { createFleet } from '../../fleet/fleet.ts'
+import { createMetrics } from '../../kit/observe/metrics.ts'
+import { idFields } from '../../kit/observe/request-id.ts'
+import { VERSION } from '../../kit/version.ts'
 import { configTooLarge, HOME_LOGS, HomeError, LARGEST_CONFIG } from '../../node/home.ts'
-import { createMetrics } from '../../observe/metrics.ts'
-import { idFields } from '../../observe/request-id.ts'
-import { SEGMENTS } from '../../segment/names.ts'
-import { codeOf, reasonOf } from '../../settings/reason.ts'
-import { shown } from '../../settings/row.ts'
-import { effectiveToml } from '../../settings/text.ts'
-import { type Loaded, refuseOpenBind, type Settings, SettingsError } from '../../settings.ts'
 import { fsStore } from '../../store/fs.ts'
 import { onRetries } from '../../store/remote/retry.ts'
+import { SEGMENTS } from '../../store/segment/names.ts'
 import { StoreError } from '../../store/store.ts'
-import { VERSION } from '../../version.ts'
 import { type Fetch, safeTarget, withAccessLog } from '../own-log/access.ts'
 import { type Audit, openAudit } from '../own-log/audit.ts'
 import { describe, jsonLine, origin, textLine } from '../own-log/log-line.ts'
 import { openOwnLog } from '../own-log/own-log.ts'
 import { type LineWriter, rotatingFile } from '../own-log/rotating-file.ts'
+import { codeOf, reasonOf } from '../settings/reason.ts'
+import { shown } from '../settings/row.ts'
+import { effectiveToml } from '../settings/text.ts'
+import { type Loaded, refuseOpenBind, type Settings, SettingsError } from '../settings.ts'
 import { slowedSignIns } from './failed-sign-ins.ts'
 import { nodeLogOptions } from './limits.ts'
 import { forLocalHosts, isGuarded, isOpenOnLoopback } from './local-hosts.ts'
@@ -143,9 +143,9 @@ export function compose(
         onAccess: (request: Request, name: string) => void names.set(request, name),
         allowHosts: settings.allowHost,
         corsOrigins: settings.corsOrigin,
-        loki: settings.loki && (async () => (await import('../../loki.ts')).loki),
-        mcp: settings.mcp && (async () => (await import('../../mcp/mcp.ts')).mcp),
-        page: settings.page && (async () => (await import('../../page.ts')).page),
+        loki: settings.loki && (async () => (await import('../../doors/loki.ts')).loki),
+        mcp: settings.mcp && (async () => (await import('../../doors/mcp/mcp.ts')).mcp),
+        page: settings.page && (async () => (await import('../../doors/page.ts')).page),
         onError(error: unknown, request: Request) {
           const target = safeTarget(request.url, settings.token)
           const context = { ...contextOf(error), ...idFields(request) }
@@ -209,8 +209,8 @@ async function loadRest({ fleet, peers, peersFrom, join, loki, mcp, page }: Sett
     import('../../store/segments.ts'),
     import('../../log/rotated/names.ts'),
     import('../../node/identity.ts'),
-    import('../../observe/observer.ts'),
-    import('../../observe/ready.ts'),
+    import('../../kit/observe/observer.ts'),
+    import('../../kit/observe/ready.ts'),
     import('../../routes/config.ts'),
     import('../../routes/config-history.ts'),
     isFleet && import('../../fleet/compare.ts'),
@@ -223,13 +223,13 @@ async function loadRest({ fleet, peers, peersFrom, join, loki, mcp, page }: Sett
     import('../../log/where/where.ts'),
     import('../../access/guard.ts'),
     import('../../access/revocation.ts'),
-    import('../../openapi/route.ts'),
+    import('../../doors/openapi/route.ts'),
     join && import('../../log/joined/log.ts'),
     join && import('../../log/joined/tracker.ts'),
-    loki && import('../../loki.ts'),
-    mcp && import('../../mcp/mcp.ts'),
-    mcp && import('../../mcp/protocol.ts').then(({ loadProtocol }) => loadProtocol()),
-    page && import('../../page.ts'),
+    loki && import('../../doors/loki.ts'),
+    mcp && import('../../doors/mcp/mcp.ts'),
+    mcp && import('../../doors/mcp/protocol.ts').then(({ loadProtocol }) => loadProtocol()),
+    page && import('../../doors/page.ts'),
     page && import('../../routes/page.ts'),
   ])
 }

@@ -1,6 +1,6 @@
 import { addressOf, networkOf } from '../../http/peer.ts'
 import { Problem, problemResponse } from '../../http/problem.ts'
-import { BoundedMap } from '../../limits/bounded-map.ts'
+import { BoundedMap } from '../../kit/limits/bounded-map.ts'
 import type { Fetch } from '../own-log/access.ts'
 
 /** How many sign-ins of one network may fail at once; after that, one each half second. */

@@ -1,5 +1,5 @@
 import type { LogOptions } from '../../log/options.ts'
-import type { Settings } from '../../settings.ts'
+import type { Settings } from '../settings.ts'
 
 const MIB = 1024 * 1024
 /** Memory of a worker. */

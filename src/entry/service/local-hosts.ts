@@ -1,8 +1,8 @@
 import { Problem, problemResponse } from '../../http/problem.ts'
-import { assignId } from '../../observe/request-id.ts'
-import { address } from '../../settings/kinds.ts'
-import { isLoopback, type Settings } from '../../settings.ts'
+import { assignId } from '../../kit/observe/request-id.ts'
 import type { Fetch } from '../own-log/access.ts'
+import { address } from '../settings/kinds.ts'
+import { isLoopback, type Settings } from '../settings.ts'
 
 /** Probes are answered under any name: they show nothing. */
 const PROBES = /^[^/]*\/\/[^/]*\/(healthz|readyz)(\?|$)/

@@ -1,4 +1,4 @@
-import { SCHEMES } from '../../settings/kinds.ts'
+import { SCHEMES } from '../settings/kinds.ts'
 
 /** The environment, or the platform's equivalent. */
 export type Environment = Readonly<Record<string, string | undefined>>

@@ -1,6 +1,6 @@
-import { SettingsError, shown } from '../../settings/row.ts'
 import { fromEnv, type S3Options, s3Store } from '../../store/s3.ts'
 import { type Store, StoreError } from '../../store/store.ts'
+import { SettingsError, shown } from '../settings/row.ts'
 import type { BucketPlace, Environment, Scheme } from './location.ts'
 
 /** Credentials, region and endpoint of a bucket from the standard `AWS_*` variables. Throws a SettingsError. */

@@ -1,8 +1,8 @@
 import dns from 'node:dns/promises'
 import type { PeerOptions } from '../../fleet/peer.ts'
-import * as is from '../../settings/kinds.ts'
-import { shown } from '../../settings/row.ts'
-import { type Settings, SettingsError } from '../../settings.ts'
+import * as is from '../settings/kinds.ts'
+import { shown } from '../settings/row.ts'
+import { type Settings, SettingsError } from '../settings.ts'
 import { readOrRefuse } from './tls.ts'
 
 /** How long the addresses of a name are valid. */

@@ -1,11 +1,11 @@
 import type { Token } from '../../access/grant.ts'
 import { type AppOptions, createApp } from '../../app.ts'
 import { Problem, problemResponse } from '../../http/problem.ts'
-import { assignId, idFields } from '../../observe/request-id.ts'
-import { loadSettings } from '../../settings.ts'
+import { assignId, idFields } from '../../kit/observe/request-id.ts'
+import { VERSION } from '../../kit/version.ts'
 import { onRetries } from '../../store/remote/retry.ts'
 import type { Store } from '../../store/store.ts'
-import { VERSION } from '../../version.ts'
+import { loadSettings } from '../settings.ts'
 import { EDGE_MEMORY, edgeLogOptions } from './limits.ts'
 import { type Environment, nameOf, parseBucket } from './location.ts'
 import { type OpenStore, openSources, refuseMixed } from './sources.ts'
@@ -63,7 +63,7 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
     // Counters of an isolate that lives for minutes mean little, so they are off unless requested.
     const metrics =
       settings.metrics && sources.metrics !== 'default'
-        ? (await import('../../observe/metrics.ts')).createMetrics({ runtime: 'edge' })
+        ? (await import('../../kit/observe/metrics.ts')).createMetrics({ runtime: 'edge' })
         : undefined
     const openStore: OpenStore = (location, below) => {
       const bucket = parseBucket(location)
@@ -85,9 +85,9 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
       corsOrigins: settings.corsOrigin,
       // A request cannot use what another one opened, so each follower polls separately.
       follow: followMillis > 0 && { ...logOptions.follow, maxMillis: followMillis, shared: false },
-      loki: settings.loki && (async () => (await import('../../loki.ts')).loki),
-      mcp: settings.mcp && (async () => (await import('../../mcp/mcp.ts')).mcp),
-      page: settings.page && (async () => (await import('../../page.ts')).page),
+      loki: settings.loki && (async () => (await import('../../doors/loki.ts')).loki),
+      mcp: settings.mcp && (async () => (await import('../../doors/mcp/mcp.ts')).mcp),
+      page: settings.page && (async () => (await import('../../doors/page.ts')).page),
       onError: (error: unknown, request: Request) =>
         log(
           `${request.method} ${new URL(request.url).pathname} failed: ${String(error)} ${JSON.stringify(idFields(request))}`,

@@ -1,9 +1,9 @@
-import { once } from '../../limits/once.ts'
+import { once } from '../../kit/limits/once.ts'
 import { HOME_LOGS, openHome } from '../../node/home.ts'
-import { nodeFields } from '../../settings/node.ts'
-import { type Loaded, SettingsError } from '../../settings.ts'
 import type { SegmentsOptions } from '../../store/segments.ts'
 import type { Store } from '../../store/store.ts'
+import { nodeFields } from '../settings/node.ts'
+import { type Loaded, SettingsError } from '../settings.ts'
 import { parseBucket } from './location.ts'
 
 /** Opens a path below a location, including its subfolders if `nested`. Only the runtime knows its stores. */

@@ -1,9 +1,9 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
-import { codeOf, reasonOf } from '../../settings/reason.ts'
-import { shown } from '../../settings/row.ts'
-import { type Settings, SettingsError } from '../../settings.ts'
+import { codeOf, reasonOf } from '../settings/reason.ts'
+import { shown } from '../settings/row.ts'
+import { type Settings, SettingsError } from '../settings.ts'
 
 /** PEM texts: a certificate chain, its private key, and the authority of client certificates if they count. */
 export interface TlsTexts {

@@ -2,8 +2,8 @@ import { readFileSync, statSync } from 'node:fs'
 import type { Token } from '../../access/grant.ts'
 import type { TokenSource } from '../../access/guard.ts'
 import { parseTokens, TokensError } from '../../access/tokens.ts'
-import { codeOf, reasonOf } from '../../settings/reason.ts'
-import { SettingsError, shown } from '../../settings/row.ts'
+import { codeOf, reasonOf } from '../settings/reason.ts'
+import { SettingsError, shown } from '../settings/row.ts'
 
 /**
  * The tokens of a file, read again whenever it changes: written in place, or renamed into place. One stat per request,

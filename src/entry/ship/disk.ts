@@ -3,10 +3,10 @@ import { lstat, open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import * as zlib from 'node:zlib'
-import { crc32 as slowCrc32 } from '../../codec/crc32.ts'
-import type { LeftFile } from '../../segment/ship-json.ts'
 import { type Disk, type DiskFile, type Listed, type Native, UnreadableLog } from '../../ship/files/disk.ts'
 import { isReadableName } from '../../ship/files/text.ts'
+import { crc32 as slowCrc32 } from '../../store/codec/crc32.ts'
+import type { LeftFile } from '../../store/segment/ship-json.ts'
 
 /** How many names one line for the operator has, at most. */
 const MOST_NAMES = 10

@@ -2,13 +2,13 @@ import { readFile, stat } from 'node:fs/promises'
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { NodeInfo } from '../../answers.ts'
+import { VERSION } from '../../kit/version.ts'
 import { createConfigReader } from '../../node/config.ts'
 import { configTooLarge, LARGEST_CONFIG } from '../../node/home.ts'
 import { describeNode, parseNode, pickAddress } from '../../node/identity.ts'
-import { nodeFields } from '../../settings/node.ts'
-import type { ShipSettings } from '../../settings/ship.ts'
 import type { NodeFiles } from '../../ship/home/node-files.ts'
-import { VERSION } from '../../version.ts'
+import { nodeFields } from '../settings/node.ts'
+import type { ShipSettings } from '../settings/ship.ts'
 
 /** node.json and the masked config.toml of a node: those of its home, or made from the settings. */
 export function nodeFilesOf(settings: ShipSettings): NodeFiles {

@@ -1,4 +1,4 @@
-import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
+import { isTurnOver, yieldToEventLoop } from '../../kit/limits/yield.ts'
 import { readFields } from '../fields/fields.ts'
 import { LEVELS, type LineFormat } from '../format/detect.ts'
 import { COLUMNS } from '../histogram/chart.ts'

@@ -1,4 +1,4 @@
-import { Budget } from '../../limits/budget.ts'
+import { Budget } from '../../kit/limits/budget.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { periodReach } from '../joined/reach.ts'
 import type { NextBytes } from '../render/rendered.ts'

@@ -1,5 +1,5 @@
 import type { LogFields } from '../../answers.ts'
-import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
+import { isTurnOver, yieldToEventLoop } from '../../kit/limits/yield.ts'
 import { decode, type RecordFields, type Visit } from '../format/format.ts'
 import { mainKind, Numbers, numberReader } from '../numbers/numbers.ts'
 import type { Reader } from '../pattern/pattern.ts'

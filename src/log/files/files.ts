@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from '../../limits/clock.ts'
-import { once, perOwner } from '../../limits/once.ts'
+import { type Clock, systemClock } from '../../kit/limits/clock.ts'
+import { once, perOwner } from '../../kit/limits/once.ts'
 import { type FastReads, fastReads } from '../../store/fast.ts'
 import {
   type ByteRange,

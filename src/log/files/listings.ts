@@ -1,4 +1,4 @@
-import { type Clock, onAbort } from '../../limits/clock.ts'
+import { type Clock, onAbort } from '../../kit/limits/clock.ts'
 import type { Entry } from '../../store/store.ts'
 
 const MAX_AGE_MS = 1000

@@ -1,4 +1,4 @@
-import { suggestion } from '../../settings/suggestion.ts'
+import { suggestion } from '../../kit/suggestion.ts'
 import type { Entry } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 

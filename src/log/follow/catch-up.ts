@@ -1,4 +1,4 @@
-import { Budget } from '../../limits/budget.ts'
+import { Budget } from '../../kit/limits/budget.ts'
 import { PLAIN } from '../format/detect.ts'
 import { EVERYTHING } from '../joined/reach.ts'
 import { openLog } from '../open.ts'

@@ -1,5 +1,5 @@
-import { asOne } from '../../bytes.ts'
-import type { Clock } from '../../limits/clock.ts'
+import { asOne } from '../../kit/bytes.ts'
+import type { Clock } from '../../kit/limits/clock.ts'
 import { detectFormat, PLAIN } from '../format/detect.ts'
 import { endOf } from '../format/lines.ts'
 import { type Filter, isWantedAlone, timeAt } from '../search/filter.ts'

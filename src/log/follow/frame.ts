@@ -1,4 +1,4 @@
-import { asOne } from '../../bytes.ts'
+import { asOne } from '../../kit/bytes.ts'
 import { type LineFormat, PLAIN } from '../format/detect.ts'
 import { type RecordOptions, toJson } from '../render/record.ts'
 import { type Cursor, encodeCursor } from '../text/cursor.ts'

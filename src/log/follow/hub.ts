@@ -1,4 +1,4 @@
-import { type Clock, every } from '../../limits/clock.ts'
+import { type Clock, every } from '../../kit/limits/clock.ts'
 import { StoreError } from '../../store/store.ts'
 import { lastStart } from '../format/lines.ts'
 import type { Filter } from '../search/filter.ts'

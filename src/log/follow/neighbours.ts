@@ -1,4 +1,4 @@
-import { soundsCompressed } from '../../codec/kind.ts'
+import { soundsCompressed } from '../../store/codec/kind.ts'
 import { type Entry, StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import { type Family, lastFor, placeIn } from '../rotated/family.ts'

@@ -1,5 +1,5 @@
-import { asOne } from '../../bytes.ts'
-import { systemClock } from '../../limits/clock.ts'
+import { asOne } from '../../kit/bytes.ts'
+import { systemClock } from '../../kit/limits/clock.ts'
 import { UTC } from '../time.ts'
 import { COMMON, FORMATS, type FormatCandidate, strays } from './candidates.ts'
 import { type LineFormat, PLAIN } from './format.ts'

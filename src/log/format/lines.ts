@@ -1,7 +1,7 @@
-import { lineEnd } from '../../bytes.ts'
+import { lineEnd } from '../../kit/bytes.ts'
 import type { LineFormat } from './format.ts'
 
-export { lineEnd } from '../../bytes.ts'
+export { lineEnd } from '../../kit/bytes.ts'
 
 const LF = 10
 

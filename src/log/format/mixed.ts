@@ -1,4 +1,4 @@
-import { lineEnd } from '../../bytes.ts'
+import { lineEnd } from '../../kit/bytes.ts'
 import { UTC } from '../time.ts'
 import { encodeLine, type LineFormat, recordText } from './format.ts'
 import { visitJson } from './json/members.ts'

@@ -1,4 +1,4 @@
-import { type Budget, BudgetError } from '../../limits/budget.ts'
+import { type Budget, BudgetError } from '../../kit/limits/budget.ts'
 import { LEVELS } from '../format/detect.ts'
 import { lineEnd } from '../format/lines.ts'
 import type { Scanner } from '../scanner/scanner.ts'

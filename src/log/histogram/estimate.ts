@@ -1,4 +1,4 @@
-import { each } from '../../limits/each.ts'
+import { each } from '../../kit/limits/each.ts'
 import { LEVELS } from '../format/detect.ts'
 import { lastStart, lineEnd, nextStart } from '../format/lines.ts'
 import { type Filter, matches } from '../search/filter.ts'

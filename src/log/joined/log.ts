@@ -1,11 +1,11 @@
-import { Joins } from '../../join/joins.ts'
-import { parseKey } from '../../join/layout.ts'
-import type { Member } from '../../join/member.ts'
-import { memberReads } from '../../join/member-reads.ts'
-import type { FromOptions, MemberQuery, Members, MemberTree } from '../../join/members.ts'
-import { BoundedMap } from '../../limits/bounded-map.ts'
-import type { Clock } from '../../limits/clock.ts'
+import { BoundedMap } from '../../kit/limits/bounded-map.ts'
+import type { Clock } from '../../kit/limits/clock.ts'
 import { type ByteRange, type Entry, type ReadOptions, type Store, StoreError } from '../../store/store.ts'
+import { Joins } from '../join/joins.ts'
+import { parseKey } from '../join/layout.ts'
+import type { Member } from '../join/member.ts'
+import { memberReads } from '../join/member-reads.ts'
+import type { FromOptions, MemberQuery, Members, MemberTree } from '../join/members.ts'
 
 /** Members whose entries are remembered for reads. */
 const MAX_ENTRIES = 20_000

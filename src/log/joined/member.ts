@@ -1,5 +1,5 @@
-import { compressionOf, SIGNATURE_BYTES } from '../../codec/kind.ts'
-import { each } from '../../limits/each.ts'
+import { each } from '../../kit/limits/each.ts'
+import { compressionOf, SIGNATURE_BYTES } from '../../store/codec/kind.ts'
 import type { Entry } from '../../store/store.ts'
 import { ArchiveText } from '../text/archive.ts'
 import { collect } from '../text/bytes.ts'

@@ -1,5 +1,5 @@
-import { byTime, type Member } from '../../join/member.ts'
-import type { Members } from '../../join/members.ts'
+import { byTime, type Member } from '../join/member.ts'
+import type { Members } from '../join/members.ts'
 import { badCursor } from '../text/cursor.ts'
 import { gone, type LogRequest, type Opener, type OpenLog } from '../text/open.ts'
 import { Series } from '../text/series.ts'

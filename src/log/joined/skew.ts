@@ -1,5 +1,5 @@
-import { keyPeriod } from '../../join/layout.ts'
 import { detectFormat } from '../format/detect.ts'
+import { keyPeriod } from '../join/layout.ts'
 import { firstTime } from '../text/format.ts'
 import type { Opener } from '../text/open.ts'
 import type { Text } from '../text/text.ts'

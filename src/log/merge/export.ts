@@ -1,4 +1,4 @@
-import { retryForMemory } from '../../limits/memory-budget.ts'
+import { retryForMemory } from '../../kit/limits/memory-budget.ts'
 import { LogError } from '../error.ts'
 import { Merge, type MergeRequest } from './merge.ts'
 import type { MergedRecords } from './places.ts'

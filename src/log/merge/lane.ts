@@ -1,5 +1,5 @@
-import { BudgetError } from '../../limits/budget.ts'
-import type { MemoryBudget } from '../../limits/memory-budget.ts'
+import { BudgetError } from '../../kit/limits/budget.ts'
+import type { MemoryBudget } from '../../kit/limits/memory-budget.ts'
 import { StoreError } from '../../store/store.ts'
 import { type LineFormat, PLAIN } from '../format/detect.ts'
 import { MAX_RECORD } from '../search/records.ts'

@@ -1,5 +1,5 @@
-import { BudgetError } from '../../limits/budget.ts'
-import type { Clock } from '../../limits/clock.ts'
+import { BudgetError } from '../../kit/limits/budget.ts'
+import type { Clock } from '../../kit/limits/clock.ts'
 import { StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import { AHEAD } from '../search/range.ts'

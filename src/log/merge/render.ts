@@ -1,4 +1,4 @@
-import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
+import { isTurnOver, yieldToEventLoop } from '../../kit/limits/yield.ts'
 import { SlicedStream } from '../../store/fast.ts'
 import type { Bytes } from '../../store/store.ts'
 import type { LineFormat } from '../format/format.ts'

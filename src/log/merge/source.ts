@@ -1,5 +1,5 @@
-import type { ConcurrencyLimit } from '../../limits/concurrency-limit.ts'
-import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
+import type { ConcurrencyLimit } from '../../kit/limits/concurrency-limit.ts'
+import { isTurnOver, yieldToEventLoop } from '../../kit/limits/yield.ts'
 import { byCodePoint, type Entry } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import { unknownFile } from '../files/files.ts'

@@ -1,5 +1,5 @@
-import { BoundedMap } from '../../limits/bounded-map.ts'
-import type { Lease } from '../../limits/memory-budget.ts'
+import { BoundedMap } from '../../kit/limits/bounded-map.ts'
+import type { Lease } from '../../kit/limits/memory-budget.ts'
 import { LogError } from '../error.ts'
 import { perFiles } from '../files/files.ts'
 import type { LineFormat } from '../format/detect.ts'

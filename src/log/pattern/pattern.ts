@@ -1,4 +1,4 @@
-import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
+import { isTurnOver, yieldToEventLoop } from '../../kit/limits/yield.ts'
 import { LogError } from '../error.ts'
 import type { Find, LineFormat } from '../format/format.ts'
 import type { Zone } from '../time.ts'

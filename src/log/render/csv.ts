@@ -1,4 +1,4 @@
-import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
+import { isTurnOver, yieldToEventLoop } from '../../kit/limits/yield.ts'
 import { decode, type Visit } from '../format/format.ts'
 import { endOf } from '../format/lines.ts'
 import { FORMER_NAMES } from '../format/read/vocabulary.ts'

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../limits/bounded-map.ts'
+import { BoundedMap } from '../../kit/limits/bounded-map.ts'
 import type { Entry } from '../../store/store.ts'
 import { perFiles } from '../files/files.ts'
 import { detectFormat } from '../format/detect.ts'

@@ -1,4 +1,4 @@
-import { inTurns, isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
+import { inTurns, isTurnOver, yieldToEventLoop } from '../../kit/limits/yield.ts'
 import type { Entry } from '../../store/store.ts'
 import { byName, isActive, type RotatedFile } from './by-name.ts'
 import { isAlone, isRotated, parseName, uncompressedName } from './names.ts'

@@ -1,4 +1,4 @@
-import { COMPRESSED_NAME } from '../../codec/kind.ts'
+import { COMPRESSED_NAME } from '../../store/codec/kind.ts'
 
 /** What a file's name says: which log it belongs to, and its place among the rotated files. */
 export interface LogName {

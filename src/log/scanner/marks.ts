@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../limits/bounded-map.ts'
+import { BoundedMap } from '../../kit/limits/bounded-map.ts'
 
 /** How many bytes in a row show a mark, and how many groups of marks the tables tell apart. */
 const WINDOW = 4

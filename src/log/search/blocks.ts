@@ -1,5 +1,5 @@
-import { BufferPool } from '../../bytes.ts'
-import { afterInBackground, type Clock } from '../../limits/clock.ts'
+import { BufferPool } from '../../kit/bytes.ts'
+import { afterInBackground, type Clock } from '../../kit/limits/clock.ts'
 
 /** The size of the largest block that search results are collected in. */
 export const BLOCK = 8 * 1024 * 1024

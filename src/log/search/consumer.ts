@@ -1,4 +1,4 @@
-import { BudgetError } from '../../limits/budget.ts'
+import { BudgetError } from '../../kit/limits/budget.ts'
 import type { WalkRange } from './range.ts'
 import { LogWalk, type WalkPart } from './walk.ts'
 

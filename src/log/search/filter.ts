@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../limits/bounded-map.ts'
+import { BoundedMap } from '../../kit/limits/bounded-map.ts'
 import { LEVELS, type LineFormat } from '../format/detect.ts'
 import type { Find } from '../format/format.ts'
 import { endOf, lineEnd, startOf } from '../format/lines.ts'

@@ -1,4 +1,4 @@
-import type { Budget } from '../../limits/budget.ts'
+import type { Budget } from '../../kit/limits/budget.ts'
 import { testInSteps } from '../pattern/pattern.ts'
 import { type Chunk, type Filter, type MatchOptions, matches } from './filter.ts'
 

@@ -1,4 +1,4 @@
-import type { Budget } from '../../limits/budget.ts'
+import type { Budget } from '../../kit/limits/budget.ts'
 import { type Scanner, takeScanner } from '../scanner/scanner.ts'
 import type { Series } from '../text/series.ts'
 import type { TimeSpan } from '../text/text.ts'

@@ -1,5 +1,5 @@
-import type { Clock } from '../../limits/clock.ts'
-import type { Lease } from '../../limits/memory-budget.ts'
+import type { Clock } from '../../kit/limits/clock.ts'
+import type { Lease } from '../../kit/limits/memory-budget.ts'
 import type { Series } from '../text/series.ts'
 import type { TextRead } from '../text/text.ts'
 import { BLOCK, giveBack, takeBlock } from './blocks.ts'

@@ -1,5 +1,5 @@
-import type { Clock } from '../../limits/clock.ts'
-import type { Lease, MemoryBudget } from '../../limits/memory-budget.ts'
+import type { Clock } from '../../kit/limits/clock.ts'
+import type { Lease, MemoryBudget } from '../../kit/limits/memory-budget.ts'
 
 /** How a log is read, which depends on the store and the runtime. */
 export interface Reading {

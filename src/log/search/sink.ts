@@ -1,5 +1,5 @@
-import type { Budget } from '../../limits/budget.ts'
-import type { Lease } from '../../limits/memory-budget.ts'
+import type { Budget } from '../../kit/limits/budget.ts'
+import type { Lease } from '../../kit/limits/memory-budget.ts'
 import { LogError } from '../error.ts'
 import { countLines, lineEnd } from '../format/lines.ts'
 import type { Scanner } from '../scanner/scanner.ts'

@@ -1,5 +1,5 @@
-import { BudgetError } from '../../limits/budget.ts'
-import { TURN_MILLIS } from '../../limits/yield.ts'
+import { BudgetError } from '../../kit/limits/budget.ts'
+import { TURN_MILLIS } from '../../kit/limits/yield.ts'
 import { lastStart, lineEnd, nextStart } from '../format/lines.ts'
 import type { Scanner } from '../scanner/scanner.ts'
 import { characterStart, isHole } from '../text/bytes.ts'

@@ -1,5 +1,5 @@
-import { BoundedMap } from '../../limits/bounded-map.ts'
-import { each } from '../../limits/each.ts'
+import { BoundedMap } from '../../kit/limits/bounded-map.ts'
+import { each } from '../../kit/limits/each.ts'
 import { perFiles } from '../files/files.ts'
 import { firstTime } from '../text/format.ts'
 import { versionOf } from '../text/kind.ts'

@@ -1,4 +1,4 @@
-import { type Budget, BudgetError } from '../../limits/budget.ts'
+import { type Budget, BudgetError } from '../../kit/limits/budget.ts'
 import type { LogFiles } from '../files/files.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { MAX_RECORD } from '../search/records.ts'

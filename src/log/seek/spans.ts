@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../limits/bounded-map.ts'
+import { BoundedMap } from '../../kit/limits/bounded-map.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { lineEnd } from '../format/lines.ts'
 import { type Scanner, takeScanner } from '../scanner/scanner.ts'

@@ -1,6 +1,6 @@
-import type { Budget } from '../../limits/budget.ts'
-import { each } from '../../limits/each.ts'
-import { perOwner, SharedWork } from '../../limits/once.ts'
+import type { Budget } from '../../kit/limits/budget.ts'
+import { each } from '../../kit/limits/each.ts'
+import { perOwner, SharedWork } from '../../kit/limits/once.ts'
 import { lineEnd, nextStart } from '../format/lines.ts'
 import type { ProbeOptions, Stretch } from './probes.ts'
 

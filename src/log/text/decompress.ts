@@ -1,8 +1,8 @@
-import { decompress, type Source } from '../../codec/decompress.ts'
-import { CodecError } from '../../codec/error.ts'
-import type { Compression } from '../../codec/kind.ts'
-import { type Charset, toUtf8 } from '../../codec/transcode.ts'
-import { findZipMember, unzip } from '../../codec/zip.ts'
+import { decompress, type Source } from '../../store/codec/decompress.ts'
+import { CodecError } from '../../store/codec/error.ts'
+import type { Compression } from '../../store/codec/kind.ts'
+import { type Charset, toUtf8 } from '../../store/codec/transcode.ts'
+import { findZipMember, unzip } from '../../store/codec/zip.ts'
 import { LogError } from '../error.ts'
 
 export interface ArchiveFile {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../limits/clock.ts'
+import type { Clock } from '../../kit/limits/clock.ts'
 import { LogError } from '../error.ts'
 import { detectFormat, type LineFormat, PLAIN } from '../format/detect.ts'
 import { lineEnd, startOf } from '../format/lines.ts'

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../kit/limits/bounded-map.ts'
 import {
   type Compression,
   compressionByName,
@@ -5,9 +6,8 @@ import {
   looksCompressed,
   SIGNATURE_BYTES,
   soundsCompressed,
-} from '../../codec/kind.ts'
-import { type Charset, markedCharset } from '../../codec/transcode.ts'
-import { BoundedMap } from '../../limits/bounded-map.ts'
+} from '../../store/codec/kind.ts'
+import { type Charset, markedCharset } from '../../store/codec/transcode.ts'
 import { type Entry, replaced } from '../../store/store.ts'
 import { type LogFiles, perFiles } from '../files/files.ts'
 import { collect } from './bytes.ts'

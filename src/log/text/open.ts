@@ -1,5 +1,5 @@
-import { soundsCompressed } from '../../codec/kind.ts'
-import type { Charset } from '../../codec/transcode.ts'
+import { soundsCompressed } from '../../store/codec/kind.ts'
+import type { Charset } from '../../store/codec/transcode.ts'
 import { type Entry, MissingBytes, type StoreRead } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import type { Zone } from '../time.ts'

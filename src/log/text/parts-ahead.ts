@@ -1,5 +1,5 @@
-import { onAbort } from '../../limits/clock.ts'
-import type { Lease, MemoryBudget } from '../../limits/memory-budget.ts'
+import { onAbort } from '../../kit/limits/clock.ts'
+import type { Lease, MemoryBudget } from '../../kit/limits/memory-budget.ts'
 import { SlicedStream, type Slices, slicesOf } from '../../store/fast.ts'
 import { replaced, StoreError, type StoreRead } from '../../store/store.ts'
 import { collect } from './bytes.ts'

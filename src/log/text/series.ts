@@ -1,5 +1,5 @@
-import { asOne } from '../../bytes.ts'
-import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
+import { asOne } from '../../kit/bytes.ts'
+import { isTurnOver, yieldToEventLoop } from '../../kit/limits/yield.ts'
 import type { LogError } from '../error.ts'
 import { Addresses } from './addresses.ts'
 import { type Cursor, isDistinctive, NO_PRINT, PRINT, PRINT_READ } from './cursor.ts'

@@ -1,4 +1,4 @@
-import { concat } from '../../bytes.ts'
+import { concat } from '../../kit/bytes.ts'
 import { SlicedStream, type Slices, slicesOf } from '../../store/fast.ts'
 import {
   type ByteRange,

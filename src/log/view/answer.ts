@@ -1,4 +1,4 @@
-import type { Lease } from '../../limits/memory-budget.ts'
+import type { Lease } from '../../kit/limits/memory-budget.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { usesAbbreviation } from '../instant.ts'
 import type { Cursor } from '../text/cursor.ts'

@@ -1,5 +1,5 @@
-import { type Budget, BudgetError } from '../../limits/budget.ts'
-import type { Lease } from '../../limits/memory-budget.ts'
+import { type Budget, BudgetError } from '../../kit/limits/budget.ts'
+import type { Lease } from '../../kit/limits/memory-budget.ts'
 import { type LineFormat, PLAIN } from '../format/detect.ts'
 import { BYTES_AT_ONCE } from '../render/body.ts'
 import type { FoundAround } from '../search/context/page.ts'

@@ -1,5 +1,5 @@
-import { BoundedMap } from '../../limits/bounded-map.ts'
-import { type Budget, BudgetError } from '../../limits/budget.ts'
+import { BoundedMap } from '../../kit/limits/bounded-map.ts'
+import { type Budget, BudgetError } from '../../kit/limits/budget.ts'
 import { MissingBytes, StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import { type LogFiles, perFiles } from '../files/files.ts'

@@ -1,5 +1,5 @@
-import { soundsCompressed } from '../../codec/kind.ts'
-import { yieldToEventLoop } from '../../limits/yield.ts'
+import { yieldToEventLoop } from '../../kit/limits/yield.ts'
+import { soundsCompressed } from '../../store/codec/kind.ts'
 import { StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import { lacksPage, pageReach } from '../joined/reach.ts'

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../limits/bounded-map.ts'
+import { BoundedMap } from '../../kit/limits/bounded-map.ts'
 import { LEVELS } from '../format/read/level.ts'
 import { pairsIn } from '../format/read/pairs.ts'
 import { exactTime, isExact } from '../format/read/stamp.ts'

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../limits/bounded-map.ts'
+import { BoundedMap } from '../../kit/limits/bounded-map.ts'
 import { decode, type StampReader } from '../format/format.ts'
 import { parseLevel } from '../format/read/level.ts'
 import { generalHeader, type HeadLine } from '../format/stamped/header.ts'

@@ -1,7 +1,7 @@
 import type { LogComparison, LogFinding } from '../../answers.ts'
 import { bad } from '../../http/params.ts'
 import { noteHeader } from '../../http/sliced.ts'
-import { each } from '../../limits/each.ts'
+import { each } from '../../kit/limits/each.ts'
 import { type Difference, differences, type Side } from '../../log/compare/findings.ts'
 import { type ComparedLog, type Period, type Sample, sampleLog } from '../../log/compare/sample.ts'
 import { LogError } from '../../log/error.ts'

@@ -1,6 +1,6 @@
 import { claim } from '../../http/caller.ts'
 import { respond } from '../../http/sliced.ts'
-import { inTime } from '../../limits/clock.ts'
+import { inTime } from '../../kit/limits/clock.ts'
 import type { LogFiles } from '../../log/files/files.ts'
 import { Followers } from '../../log/follow/followers.ts'
 import type { FollowLimits } from '../../log/follow/hub.ts'

@@ -1,5 +1,5 @@
-import { concurrencyLimit } from '../../limits/concurrency-limit.ts'
-import { each } from '../../limits/each.ts'
+import { concurrencyLimit } from '../../kit/limits/concurrency-limit.ts'
+import { each } from '../../kit/limits/each.ts'
 import { LogError } from '../../log/error.ts'
 import {
   type CountedGroups,

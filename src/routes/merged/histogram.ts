@@ -1,5 +1,5 @@
 import { bad } from '../../http/params.ts'
-import { each } from '../../limits/each.ts'
+import { each } from '../../kit/limits/each.ts'
 import { LogError } from '../../log/error.ts'
 import { COLUMNS, type Histogram, layOut } from '../../log/histogram/chart.ts'
 import { type HistogramRequest, histogramOf, histogramRange } from '../../log/histogram/histogram.ts'

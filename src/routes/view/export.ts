@@ -1,7 +1,7 @@
 import { bad } from '../../http/params.ts'
 import { attachment } from '../../http/range.ts'
 import { noteHeader, respond } from '../../http/sliced.ts'
-import { type Clock, inTime } from '../../limits/clock.ts'
+import { type Clock, inTime } from '../../kit/limits/clock.ts'
 import { openExport } from '../../log/export/export.ts'
 import { NdjsonWriter } from '../../log/render/ndjson.ts'
 import { type NextBytes, renderedStream } from '../../log/render/rendered.ts'

@@ -1,6 +1,6 @@
 import { noneMatchNames, notModified, textTag } from '../../http/conditional.ts'
 import { noteHeader, respond } from '../../http/sliced.ts'
-import type { Clock } from '../../limits/clock.ts'
+import type { Clock } from '../../kit/limits/clock.ts'
 import { UnfoundCursor } from '../../log/error.ts'
 import { bytesOf, piecesBody } from '../../log/render/body.ts'
 import { type Renderer, recordsBody, renderedBody } from '../../log/render/rendered.ts'

@@ -1,4 +1,4 @@
-import type { LeftFile } from '../../segment/ship-json.ts'
+import type { LeftFile } from '../../store/segment/ship-json.ts'
 import type { Entry } from '../../store/store.ts'
 
 /** One regular file of the log directory, as a listing shows it. */

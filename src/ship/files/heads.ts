@@ -1,5 +1,5 @@
-import { compressionByName } from '../../codec/kind.ts'
 import { recordTimes } from '../../log/rotated/heads.ts'
+import { compressionByName } from '../../store/codec/kind.ts'
 import type { Disk, DiskFile, Listed } from './disk.ts'
 
 /** The time of the first record in a file, and of the last one in its first bytes. */

@@ -1,8 +1,8 @@
-import { compressionByName } from '../../codec/kind.ts'
 import { byName, byNameReversed, isActive, type RotatedFile } from '../../log/rotated/by-name.ts'
 import { isClear } from '../../log/rotated/family.ts'
 import { parseDashed, parseName } from '../../log/rotated/names.ts'
 import { CLOCK_CHANGE_MS } from '../../log/rotated/times.ts'
+import { compressionByName } from '../../store/codec/kind.ts'
 import { type Disk, type Listed, toEntry } from './disk.ts'
 import { type HeadTimes, readHead } from './heads.ts'
 

@@ -1,5 +1,5 @@
-import { compressionByName } from '../../codec/kind.ts'
-import { TextPieces } from '../../codec/pieces.ts'
+import { compressionByName } from '../../store/codec/kind.ts'
+import { TextPieces } from '../../store/codec/pieces.ts'
 import { type DiskFile, UnreadableArchive } from './disk.ts'
 
 /** A log file as text. An archive is the text in it. */

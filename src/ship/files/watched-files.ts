@@ -1,5 +1,5 @@
-import { COMPRESSED_NAME } from '../../codec/kind.ts'
-import type { LeftFile } from '../../segment/ship-json.ts'
+import { COMPRESSED_NAME } from '../../store/codec/kind.ts'
+import type { LeftFile } from '../../store/segment/ship-json.ts'
 import { type Disk, type DiskFile, type Listed, UnreadableLog } from './disk.ts'
 import { type FileText, openText } from './text.ts'
 

@@ -1,4 +1,4 @@
-import { DAY_MINUTES, type EachMinute } from '../../segment/day.ts'
+import { DAY_MINUTES, type EachMinute } from '../../store/segment/day.ts'
 
 /** The errors and warnings of a log in the last 24 hours by the minute: 12 KB, and nothing as long as there are none. */
 export class CountedDay {

@@ -1,6 +1,6 @@
-import { crc32 } from '../../codec/crc32.ts'
-import type { Clock } from '../../limits/clock.ts'
-import { CONFIGS, parseVersion, type VersionName, versionKey } from '../../segment/configs.ts'
+import type { Clock } from '../../kit/limits/clock.ts'
+import { crc32 } from '../../store/codec/crc32.ts'
+import { CONFIGS, parseVersion, type VersionName, versionKey } from '../../store/segment/configs.ts'
 import type { Bucket } from '../bucket.ts'
 import { OtherShipper } from '../ownership.ts'
 

@@ -1,5 +1,5 @@
 import { readSync } from 'node:fs'
-import { SliceMemory } from '../../limits/slice-memory.ts'
+import { SliceMemory } from '../../kit/limits/slice-memory.ts'
 import { readInto, SLICE } from './file.ts'
 
 /**

@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join, sep } from 'node:path'
-import { sharedRun } from '../../limits/once.ts'
+import { sharedRun } from '../../kit/limits/once.ts'
 import { StoreError } from '../store.ts'
 import { isAbsence, toStoreError } from './file.ts'
 

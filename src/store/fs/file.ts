@@ -1,6 +1,6 @@
 import { fstatSync, read, readSync, type Stats } from 'node:fs'
 import { promisify } from 'node:util'
-import { isCrowded } from '../../limits/slice-memory.ts'
+import { isCrowded } from '../../kit/limits/slice-memory.ts'
 import {
   type ByteRange,
   checkConditions,

@@ -1,6 +1,6 @@
 import { type Stats, statSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { sharedRun } from '../../limits/once.ts'
+import { sharedRun } from '../../kit/limits/once.ts'
 import { byCodePoint, type Entry } from '../store.ts'
 import type { Directory } from './directory.ts'
 import { type FileState, isSame, toEntry } from './file.ts'

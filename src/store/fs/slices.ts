@@ -1,6 +1,6 @@
 import { closeSync, fstatSync } from 'node:fs'
-import { BufferPool } from '../../bytes.ts'
-import { isCrowded, SliceMemory } from '../../limits/slice-memory.ts'
+import { BufferPool } from '../../kit/bytes.ts'
+import { isCrowded, SliceMemory } from '../../kit/limits/slice-memory.ts'
 import { SlicedStream, type Slices } from '../fast.ts'
 import {
   type ByteRange,

@@ -1,4 +1,4 @@
-import type { Clock } from '../../limits/clock.ts'
+import type { Clock } from '../../kit/limits/clock.ts'
 import { StoreError } from '../store.ts'
 
 /** How long a peer that failed is left alone at first; the pause doubles with each further failure. */

@@ -1,6 +1,6 @@
 import { fetchFromStore } from '#fetch'
-import { type Clock, systemClock } from '../../limits/clock.ts'
-import { parseShallow } from '../../limits/shallow-json.ts'
+import { type Clock, systemClock } from '../../kit/limits/clock.ts'
+import { parseShallow } from '../../kit/limits/shallow-json.ts'
 import { bytesWithin } from '../remote/exact-stream.ts'
 import { type AttemptTimer, TransientError } from '../remote/retry.ts'
 import { StoreError } from '../store.ts'

@@ -1,5 +1,5 @@
-import { concat } from '../../bytes.ts'
-import { sleep } from '../../limits/clock.ts'
+import { concat } from '../../kit/bytes.ts'
+import { sleep } from '../../kit/limits/clock.ts'
 import { SlicedStream, type Slices, slicesOf } from '../fast.ts'
 import { type Bytes, StoreError } from '../store.ts'
 import {

@@ -1,4 +1,4 @@
-import { type Clock, onAbort, sleep, systemClock } from '../../limits/clock.ts'
+import { type Clock, onAbort, sleep, systemClock } from '../../kit/limits/clock.ts'
 import { type Store, StoreError } from '../store.ts'
 
 /** How long a store waits for its service, and how often it retries. Milliseconds. */

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../limits/clock.ts'
+import { type Clock, systemClock } from '../../kit/limits/clock.ts'
 import type { AttemptTimer } from '../remote/retry.ts'
 import { StoreError } from '../store.ts'
 import type { S3Credentials, S3Options } from './options.ts'

@@ -1,7 +1,7 @@
-import type { Clock } from '../../limits/clock.ts'
-import { each } from '../../limits/each.ts'
-import { HEARTBEAT, olderName } from '../../segment/names.ts'
-import { HEARTBEAT_FRESH_MS, LARGEST_HEARTBEAT, parseHeartbeat } from '../../segment/ship-json.ts'
+import type { Clock } from '../../kit/limits/clock.ts'
+import { each } from '../../kit/limits/each.ts'
+import { HEARTBEAT, olderName } from '../segment/names.ts'
+import { HEARTBEAT_FRESH_MS, LARGEST_HEARTBEAT, parseHeartbeat } from '../segment/ship-json.ts'
 import { type Entry, readText, type Store } from '../store.ts'
 import type { Life, Lives } from './lives.ts'
 

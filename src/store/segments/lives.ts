@@ -1,5 +1,5 @@
-import { BoundedMap } from '../../limits/bounded-map.ts'
-import { type Piece, SegmentMap } from '../../segment/cover.ts'
+import { BoundedMap } from '../../kit/limits/bounded-map.ts'
+import { type Piece, SegmentMap } from '../segment/cover.ts'
 import {
   endsFolder,
   type How,
@@ -12,7 +12,7 @@ import {
   parseKey,
   type Segment,
   startName,
-} from '../../segment/names.ts'
+} from '../segment/names.ts'
 import type { Missing, Store } from '../store.ts'
 
 export interface Life {

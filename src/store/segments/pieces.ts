@@ -1,5 +1,5 @@
-import { each } from '../../limits/each.ts'
-import type { Piece } from '../../segment/cover.ts'
+import { each } from '../../kit/limits/each.ts'
+import type { Piece } from '../segment/cover.ts'
 import { type ByteRange, clampRange, MissingBytes, type StoreRead } from '../store.ts'
 import { entryOf } from './listing.ts'
 import type { Life, Lives } from './lives.ts'

@@ -1,8 +1,8 @@
-import { inflate } from '../../codec/member.ts'
-import { type ConcurrencyLimit, concurrencyLimit } from '../../limits/concurrency-limit.ts'
-import { SharedWork } from '../../limits/once.ts'
-import { lifeFolder, type Segment, segmentName } from '../../segment/names.ts'
+import { type ConcurrencyLimit, concurrencyLimit } from '../../kit/limits/concurrency-limit.ts'
+import { SharedWork } from '../../kit/limits/once.ts'
+import { inflate } from '../codec/member.ts'
 import { KeptBytes } from '../kept-bytes.ts'
+import { lifeFolder, type Segment, segmentName } from '../segment/names.ts'
 import { type Store, StoreError, type StoreRead } from '../store.ts'
 
 const MIB = 1024 * 1024

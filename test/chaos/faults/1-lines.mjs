@@ -287,7 +287,7 @@ export const faults = [
       const source = logs()
       large(source, 'a.log', 60 * MB)
       execFileSync(process.execPath, [
-        resolve('dist/cli.js'),
+        resolve('dist/entry/cli.js'),
         'ship',
         '--once',
         '--logs',

@@ -18,7 +18,7 @@ import { part } from '../../support/parts.ts'
 const [bun, deno] = [part('bun'), part('deno')]
 const SERVE = ['scripts/serve.mjs']
 const RUNTIMES = [
-  { name: 'Node', missing: null, command: ['dist/cli.js'] },
+  { name: 'Node', missing: null, command: ['dist/entry/cli.js'] },
   { name: 'Bun', missing: bun.missing, command: [...SERVE, 'bun'] },
   { name: 'Deno', missing: deno.missing, command: [...SERVE, 'deno'] },
 ]
@@ -185,13 +185,13 @@ for (const { name, missing, command } of RUNTIMES) {
 describe('--audit-file', () => {
   it('writes to standard error, whatever the level of the log', async () => {
     file = '-'
-    const url = await serveOn(['dist/cli.js'])
+    const url = await serveOn(['dist/entry/cli.js'])
     await (await fetch(`${url}/api/v1/log/list`)).text()
     await expect.poll(() => running!.output()).toMatch(/^\{"time":"[^"]+","token":null,.*"status":200,.*\}$/m)
   })
 
   it('is for its owner and group alone', async () => {
-    const url = await serveOn(['dist/cli.js'])
+    const url = await serveOn(['dist/entry/cli.js'])
     await (await fetch(`${url}/api/v1/log/list`)).text()
     await auditOf(1)
     expect(statSync(file).mode & 0o137).toBe(0)

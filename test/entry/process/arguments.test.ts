@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { has, readArguments } from '../../../src/entry/process/arguments.ts'
-import type { Flag } from '../../../src/settings/usage.ts'
+import type { Flag } from '../../../src/kit/usage.ts'
 
 const FLAGS: Flag[] = [
   { name: 'follow', short: 'f', help: '' },

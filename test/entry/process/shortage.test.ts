@@ -23,7 +23,7 @@ it('answers again after it ran out of descriptors', async () => {
   const logs = temporaryDirectory()
   writeFileSync(join(logs, 'a.log'), 'one\n')
   const command = 'ulimit -n 64; exec "$0" "$1" --port 0 --log-level off --logs "$2"'
-  const child = spawn('sh', ['-c', command, process.execPath, resolve('dist/cli.js'), logs])
+  const child = spawn('sh', ['-c', command, process.execPath, resolve('dist/entry/cli.js'), logs])
   try {
     const [line] = await once(child.stdout.setEncoding('utf8'), 'data')
     const url = /http:\/\/\S+/.exec(line)![0]

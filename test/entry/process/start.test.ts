@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { serve as serveNode } from '../../../src/entry/node.ts'
 import { serveFlags } from '../../../src/entry/process/arguments.ts'
 import { startWith } from '../../../src/entry/process/start.ts'
-import { loadSettings } from '../../../src/settings.ts'
+import { loadSettings } from '../../../src/entry/settings.ts'
 import { cleanUp, serve, temporaryDirectory } from '../../program.ts'
 
 const startNode = startWith(serveNode)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { systemClock } from '../../../src/limits/clock.ts'
+import { systemClock } from '../../../src/kit/limits/clock.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
 import { Channel } from '../../../src/log/follow/channel.ts'
 import { Hub } from '../../../src/log/follow/hub.ts'

@@ -1,7 +1,7 @@
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createApp } from '../../../src/app.ts'
-import { serverEvents } from '../../../src/client/events.ts'
+import { serverEvents } from '../../../src/doors/client/events.ts'
 import { fsStore } from '../../../src/store/fs.ts'
 import { numbersOf } from '../../support/log-clients.ts'
 import { fractions } from '../../support/random.mjs'

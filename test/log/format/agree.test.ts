@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../../../src/app.ts'
-import { loki } from '../../../src/loki.ts'
+import { loki } from '../../../src/doors/loki.ts'
 import { fsStore } from '../../../src/store/fs.ts'
 import { FIXTURES, linesOf } from './fixtures.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { systemClock } from '../../../src/limits/clock.ts'
+import { systemClock } from '../../../src/kit/limits/clock.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
 import { textMatcher } from '../../../src/log/pattern/pattern.ts'
 import { NdjsonWriter } from '../../../src/log/render/ndjson.ts'

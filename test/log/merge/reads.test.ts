@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { MemoryBudget } from '../../../src/limits/memory-budget.ts'
+import { MemoryBudget } from '../../../src/kit/limits/memory-budget.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
 import { Lane } from '../../../src/log/merge/lane.ts'
 import { pickSources } from '../../../src/log/merge/source.ts'

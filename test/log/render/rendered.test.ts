@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { systemClock } from '../../../src/limits/clock.ts'
-import { isCrowded } from '../../../src/limits/slice-memory.ts'
+import { systemClock } from '../../../src/kit/limits/clock.ts'
+import { isCrowded } from '../../../src/kit/limits/slice-memory.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
 import { detectFormat, PLAIN } from '../../../src/log/format/detect.ts'
 import { NdjsonWriter } from '../../../src/log/render/ndjson.ts'

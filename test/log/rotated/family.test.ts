@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { inTurns } from '../../../src/limits/yield.ts'
+import { inTurns } from '../../../src/kit/limits/yield.ts'
 import { type Family, familyOf, type Head, lastFor, placeIn } from '../../../src/log/rotated/family.ts'
 import { logNames, namedFiles } from '../../../src/log/rotated/kin.ts'
 import { parseName } from '../../../src/log/rotated/names.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { Budget } from '../../../src/limits/budget.ts'
-import { systemClock } from '../../../src/limits/clock.ts'
+import { Budget } from '../../../src/kit/limits/budget.ts'
+import { systemClock } from '../../../src/kit/limits/clock.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
 import { LoadedRecords } from '../../../src/log/merge/records/long.ts'
 import { BLOCK, takeBlock } from '../../../src/log/search/blocks.ts'

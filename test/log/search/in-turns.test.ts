@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Budget } from '../../../src/limits/budget.ts'
+import { Budget } from '../../../src/kit/limits/budget.ts'
 import { detectFormat } from '../../../src/log/format/detect.ts'
 import { combined, type Matcher, regexMatcher, textMatcher } from '../../../src/log/pattern/pattern.ts'
 import { type Filter, matches } from '../../../src/log/search/filter.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { systemClock } from '../../../src/limits/clock.ts'
-import { MemoryBudget } from '../../../src/limits/memory-budget.ts'
+import { systemClock } from '../../../src/kit/limits/clock.ts'
+import { MemoryBudget } from '../../../src/kit/limits/memory-budget.ts'
 import { sharesOf } from '../../../src/log/options.ts'
 import { FREE_READS, leaseForReads, remoteChunk, SLACK } from '../../../src/log/search/reading.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { concurrencyLimit } from '../../../src/limits/concurrency-limit.ts'
+import { concurrencyLimit } from '../../../src/kit/limits/concurrency-limit.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
 import { parseZone, type Zone } from '../../../src/log/time.ts'
 import type { View } from '../../../src/log/view/answer.ts'

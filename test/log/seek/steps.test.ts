@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { runTerminal, type World } from '../../../src/terminal/terminal.ts'
+import { runTerminal, type World } from '../../../src/doors/terminal/terminal.ts'
 import { wholes } from '../../support/random.mjs'
 import {
   type Asked,

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { createApp } from '../../../src/app.ts'
+import { loki } from '../../../src/doors/loki.ts'
 import { createFleet } from '../../../src/fleet/fleet.ts'
-import { loki } from '../../../src/loki.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { segmentStore } from '../../../src/store/segments.ts'
 import type { Entry, Store } from '../../../src/store/store.ts'

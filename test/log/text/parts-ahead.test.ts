@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../../../src/app.ts'
-import { MemoryBudget } from '../../../src/limits/memory-budget.ts'
+import { MemoryBudget } from '../../../src/kit/limits/memory-budget.ts'
 import { inParts } from '../../../src/log/text/parts-ahead.ts'
 import { pattern } from '../../../src/store/contract/assert.ts'
 import { SlicedStream, type Slices, slicesOf } from '../../../src/store/fast.ts'

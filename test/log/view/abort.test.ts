@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { concurrencyLimit } from '../../../src/limits/concurrency-limit.ts'
+import { concurrencyLimit } from '../../../src/kit/limits/concurrency-limit.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
 import { histogramOf } from '../../../src/log/histogram/histogram.ts'
 import { regexMatcher, textMatcher } from '../../../src/log/pattern/pattern.ts'

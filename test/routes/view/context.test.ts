@@ -4,7 +4,7 @@ import { createApp } from '../../../src/app.ts'
 import { createFleet } from '../../../src/fleet/fleet.ts'
 import type { PeerOptions } from '../../../src/fleet/peer.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
-import { shippedBucket } from '../../join/bucket.ts'
+import { shippedBucket } from '../../log/join/bucket.ts'
 import { NODE_JSON } from '../../support/node.ts'
 
 const line = (second: number, text: string, level = 'INFO') =>

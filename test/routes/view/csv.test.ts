@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../../src/app.ts'
-import { createClient } from '../../../src/client.ts'
+import { createClient } from '../../../src/doors/client.ts'
 import { createFleet } from '../../../src/fleet/fleet.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { csvRecords, readCsv } from '../../support/csv.ts'

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { crc32 } from '../../../src/codec/crc32.ts'
 import { nativeOf } from '../../../src/entry/ship/disk.ts'
 import { readBeginnings } from '../../../src/ship/files/checksums.ts'
+import { crc32 } from '../../../src/store/codec/crc32.ts'
 
 const textOf = (bytes: Uint8Array) => ({
   id: '',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { systemClock } from '../../../src/limits/clock.ts'
+import { systemClock } from '../../../src/kit/limits/clock.ts'
 import { bytesWithin } from '../../../src/store/remote/exact-stream.ts'
 import { AttemptTimer } from '../../../src/store/remote/retry.ts'
 

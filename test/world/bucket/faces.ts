@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Clock } from '../../../src/limits/clock.ts'
+import type { Clock } from '../../../src/kit/limits/clock.ts'
 import type { Bucket as ShipBucket } from '../../../src/ship/bucket.ts'
 import { s3Bucket } from '../../../src/ship/s3.ts'
 import type { RetryOptions } from '../../../src/store/remote/retry.ts'

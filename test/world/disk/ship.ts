@@ -1,6 +1,5 @@
 import { constants, gunzipSync } from 'node:zlib'
 import { gzipSync } from 'fflate'
-import { crc32 } from '../../../src/codec/crc32.ts'
 import {
   type Listed,
   type Native,
@@ -8,6 +7,7 @@ import {
   UnreadableLog,
 } from '../../../src/ship/files/disk.ts'
 import { isReadableName } from '../../../src/ship/files/text.ts'
+import { crc32 } from '../../../src/store/codec/crc32.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Random } from '../kernel/random.ts'
 import { type Disk, DiskError } from './disk.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/limits/clock.ts'
+import type { Clock } from '../../../src/kit/limits/clock.ts'
 import type { Bucket as ShipBucket } from '../../../src/ship/bucket.ts'
 import type { DiskFile, Disk as ShipDisk } from '../../../src/ship/files/disk.ts'
 import { shipBucket } from '../bucket/faces.ts'

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../../limits/bounded-map.ts'
+import { BoundedMap } from '../../../kit/limits/bounded-map.ts'
 
 /**
  * The names of fields, the same for all text formats. A group of a pattern that has one of these names becomes the field;

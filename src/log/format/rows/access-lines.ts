@@ -1,4 +1,4 @@
-import { lineEnd } from '../../../bytes.ts'
+import { lineEnd } from '../../../kit/bytes.ts'
 import type { LineFormat } from '../format.ts'
 import { readNamed } from '../read/named.ts'
 import { isDigit } from '../read/stamp.ts'

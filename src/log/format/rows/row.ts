@@ -1,4 +1,4 @@
-import { systemClock } from '../../../limits/clock.ts'
+import { systemClock } from '../../../kit/limits/clock.ts'
 import { UTC, type Zone } from '../../time.ts'
 import { clockOf, dayOf } from '../../wall-clock.ts'
 import {

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../../limits/bounded-map.ts'
+import { BoundedMap } from '../../../kit/limits/bounded-map.ts'
 
 const ITEM = /(\[(?:[^\]\\]|\\.)+\]|\\x[\da-f]{2}|\\?[\s\S])(\??)/gi
 

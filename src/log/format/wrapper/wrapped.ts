@@ -1,4 +1,4 @@
-import { lineEnd } from '../../../bytes.ts'
+import { lineEnd } from '../../../kit/bytes.ts'
 import { UTC, type Zone } from '../../time.ts'
 import { type AreNext, decode, type InnerReader, type LineFormat, PLAIN } from '../format.ts'
 import type { Piece } from '../shape.ts'

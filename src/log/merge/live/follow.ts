@@ -1,5 +1,5 @@
-import { each } from '../../../limits/each.ts'
-import { isTurnOver, yieldToEventLoop } from '../../../limits/yield.ts'
+import { each } from '../../../kit/limits/each.ts'
+import { isTurnOver, yieldToEventLoop } from '../../../kit/limits/yield.ts'
 import { StoreError } from '../../../store/store.ts'
 import { LogError } from '../../error.ts'
 import { eventOf, HELLO, renderBeat } from '../../follow/frame.ts'

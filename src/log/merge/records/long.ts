@@ -1,5 +1,5 @@
-import type { Clock } from '../../../limits/clock.ts'
-import type { Lease, MemoryBudget } from '../../../limits/memory-budget.ts'
+import type { Clock } from '../../../kit/limits/clock.ts'
+import type { Lease, MemoryBudget } from '../../../kit/limits/memory-budget.ts'
 import { lineEnd } from '../../format/lines.ts'
 import { BLOCK, giveBack, takeBlock } from '../../search/blocks.ts'
 import type { WalkRange } from '../../search/range.ts'

@@ -1,4 +1,4 @@
-import { type Budget, BudgetError } from '../../../limits/budget.ts'
+import { type Budget, BudgetError } from '../../../kit/limits/budget.ts'
 import { endOf, nextStart, startOf } from '../../format/lines.ts'
 import type { Series } from '../../text/series.ts'
 import { type Chunk, type Filter, matches, timeAt } from '../filter.ts'

@@ -1,4 +1,4 @@
-import type { Lease } from '../../../limits/memory-budget.ts'
+import type { Lease } from '../../../kit/limits/memory-budget.ts'
 import { type ArchivePass, type Consumer, type Ending, type PassConsumer, walkThrough } from '../consumer.ts'
 import type { Found, PageOptions, Witness } from '../page.ts'
 import { AHEAD, type WalkRange } from '../range.ts'

@@ -1,2 +1,0 @@
-// What is deployed to Lambda.
-export { handler } from '../entry/aws-lambda.ts'

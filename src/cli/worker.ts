@@ -1,2 +1,0 @@
-// What is deployed to Cloudflare: workerd takes every export for a handler, so there is only the default one.
-export { default } from '../entry/cloudflare.ts'

@@ -1,0 +1,219 @@
+import { PROBLEMS, type ProblemCode } from '../../http/problem.ts'
+import { MEANINGS } from '../../http/problem-meanings.ts'
+import { VERSION } from '../../kit/version.ts'
+import { type Parameter, rowsOf } from '../../routes/parameters/row.ts'
+import { FLEET_PARAMETERS, PARAMETERS } from '../../routes/parameters/table.ts'
+import { COMMON, HEADERS, type HeaderName, REQUEST_HEADERS } from './headers.ts'
+import { LOKI } from './loki.ts'
+import { type Body, OPERATIONS, type Operation } from './operations.ts'
+import { SCHEMAS } from './schemas.ts'
+
+/** The API as OpenAPI 3.1, generated from the tables that the code uses. */
+export function openApi(): object {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'nodestate',
+      summary: "A database node's configuration and logs over HTTP",
+      description:
+        'Read-only. Every resource answers GET and HEAD; any other method is a 405. Unknown parameters are ignored, with the note `unknown-parameter`.',
+      version: VERSION,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    // Relative to this document, so it is right wherever the app is mounted.
+    servers: [
+      { url: '.', description: 'The node or the fleet that serves this document' },
+      {
+        url: './nodes/{id}',
+        description: 'A node of the fleet that serves this document',
+        variables: { id: { default: 'db-1', description: 'An id from `/api/v1/nodes`.' } },
+      },
+    ],
+    security: [{}, { token: [] }],
+    tags: [
+      { name: 'node', description: 'The node state API; a fleet has it for each node, below `/nodes/{id}/`' },
+      { name: 'fleet', description: 'The nodes of a fleet (`--fleet`)' },
+      { name: 'loki', description: "Loki's read API, where it is turned on (`--loki`)" },
+    ],
+    paths: Object.fromEntries(
+      [...OPERATIONS, ...LOKI].map((operation) => [operation.path, pathOf(operation)]),
+    ),
+    components: {
+      schemas: SCHEMAS,
+      responses: { Refused: problemResponse(null, REFUSED_CODES) },
+      headers: Object.fromEntries(
+        Object.entries(HEADERS).map(([name, description]) => [
+          name,
+          { description, schema: { type: 'string' } },
+        ]),
+      ),
+      securitySchemes: {
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'A token of the operator. Tokens may be limited to scopes, files and nodes.',
+        },
+      },
+    },
+  }
+}
+
+/** What a request gets that reaches no resource: invalid HTTP, or another method. Its statuses vary. */
+const REFUSED_CODES: ProblemCode[] = ['bad-request', 'method-not-allowed']
+
+/** The paths of a fleet itself; a node does not have them. */
+const FLEET = new Set(['/api/v1/nodes', '/api/v1/config/compare'])
+
+function pathOf(operation: Operation): object {
+  const { id, path, summary, parameters = [], open } = operation
+  const shared = {
+    tags: [path.startsWith('/loki/') ? 'loki' : FLEET.has(path) ? 'fleet' : 'node'],
+    summary,
+    ...(open && { security: [] }),
+  }
+  const responses = { ...answers(operation), ...problems(operation) }
+  const bodiless = Object.entries(responses).map(([status, { content: _, ...rest }]) => [status, rest])
+  const refused = { default: { $ref: '#/components/responses/Refused' } }
+  return {
+    parameters: [...parameters, ...queryParameters(operation), ...headerParameters(operation)],
+    get: { operationId: id, ...shared, responses: { ...responses, ...refused } },
+    head: {
+      operationId: `${id}Head`,
+      ...shared,
+      responses: { ...Object.fromEntries(bodiless), ...refused },
+    },
+  }
+}
+
+function queryParameters({ resource }: Operation): object[] {
+  if (resource === undefined) return []
+  const rows: Parameter[] = [...rowsOf(FLEET_PARAMETERS, resource), ...rowsOf(PARAMETERS, resource)]
+  return rows.map((row) => ({
+    name: row.name,
+    in: 'query',
+    required: row.required ?? false,
+    description: row.meaning,
+    schema: schemaOf(row),
+    example: exampleOf(row),
+    ...(row.repeatable && { style: 'form', explode: true }),
+  }))
+}
+
+/** Flags are also true as `1` or empty and false as `0`; only the plain form is documented. */
+function schemaOf(row: Parameter): object {
+  const one = {
+    text: { type: 'string', ...(row.maxLength && { maxLength: row.maxLength }) },
+    integer: {
+      type: 'integer',
+      minimum: row.min ?? 0,
+      ...(row.max !== undefined && { maximum: row.max }),
+      ...(row.default !== undefined && { default: row.default }),
+    },
+    flag: { type: 'boolean', default: false },
+    choice: { type: 'string', enum: row.words },
+  }[row.type]
+  return row.repeatable ? { type: 'array', items: one } : one
+}
+
+function exampleOf({ type, example, repeatable }: Parameter): unknown {
+  const value = type === 'integer' ? Number(example) : type === 'flag' ? example === 'true' : example
+  return repeatable ? [value] : value
+}
+
+function headerParameters({ requestHeaders = [], answers }: Operation): object[] {
+  const names = 304 in answers ? ['If-None-Match' as const, ...requestHeaders] : requestHeaders
+  return names.map((name) => {
+    const [description, example] = REQUEST_HEADERS[name]
+    return { name, in: 'header', required: false, description, schema: { type: 'string' }, example }
+  })
+}
+
+interface Response {
+  description: string
+  headers: object
+  content?: Record<string, object>
+}
+
+function answers({ answers }: Operation): Record<string, Response> {
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, { description, headers, bodies }]) => {
+      const types = [...new Set(bodies.map(typeOf))]
+      const content = Object.fromEntries(types.map((type) => [type, mediaOf(type, bodies)]))
+      return [status, { description, headers: headersOf(headers), ...(bodies.length > 0 && { content }) }]
+    }),
+  )
+}
+
+function typeOf({ type = 'application/json' }: Body): string {
+  return type
+}
+
+function mediaOf(type: string, all: Body[]): { schema: object; examples?: object } {
+  const bodies = all.filter((body) => typeOf(body) === type)
+  const schemas = bodies.map((body) => {
+    if ('text' in body) return { type: 'string', description: body.text }
+    if ('any' in body) return { type: 'object', description: body.any }
+    const schema = { $ref: `#/components/schemas/${body.schema}` }
+    return body.list ? { type: 'array', items: schema } : schema
+  })
+  const one = schemas.length === 1 ? schemas[0]! : { anyOf: schemas }
+  // OpenAPI 3.1 treats lines of JSON as text: the schema is that of each line.
+  const isLines = type === 'application/x-ndjson'
+  const schema = isLines ? { type: 'string', contentMediaType: type, contentSchema: one } : one
+  const value = bodies.find((body) => body.example !== undefined)?.example
+  return value === undefined ? { schema } : { schema, examples: { typical: { value } } }
+}
+
+/** The problems of an operation, one response for each status. */
+function problems({ problems, answers }: Operation): Record<string, Response> {
+  const codes: ProblemCode[] = [...new Set(problems)]
+  const statuses = [...new Set(codes.map((code) => PROBLEMS[code][0]))]
+  return Object.fromEntries(
+    statuses
+      .filter((status) => !Object.hasOwn(answers, status))
+      .toSorted((a, b) => a - b)
+      .map((status) => {
+        const here = codes.filter((code) => PROBLEMS[code][0] === status)
+        return [status, problemResponse(status, here)]
+      }),
+  )
+}
+
+const PROBLEM_HEADERS: { [status: number]: HeaderName[] } = {
+  401: ['WWW-Authenticate'],
+  403: ['WWW-Authenticate'],
+  416: ['Content-Range'],
+  503: ['Retry-After'],
+}
+
+function problemResponse(status: number | null, codes: ProblemCode[]): Response {
+  const type = { enum: codes.map((code) => `/problems/${code}`) }
+  const more = status === null ? ['Allow' as const] : (PROBLEM_HEADERS[status] ?? [])
+  return {
+    description: codes.map((code) => `\`${code}\`: ${MEANINGS[code]}`).join('; '),
+    headers: headersOf([...more, 'X-Nodestate-Note']),
+    content: {
+      'application/problem+json': {
+        schema: {
+          allOf: [
+            { $ref: '#/components/schemas/Problem' },
+            { type: 'object', properties: { type, ...(status !== null && { status: { const: status } }) } },
+          ],
+        },
+        examples: Object.fromEntries(codes.map((code) => [code, { value: exampleProblem(code) }])),
+      },
+      'text/plain; charset=utf-8': { schema: { type: 'string', description: 'The `detail` alone.' } },
+    },
+  }
+}
+
+function exampleProblem(code: ProblemCode): object {
+  const [status, title] = PROBLEMS[code]
+  return { type: `/problems/${code}`, title, status, detail: `${title}.` }
+}
+
+function headersOf(names: readonly HeaderName[]): object {
+  return Object.fromEntries(
+    [...COMMON, ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  )
+}

@@ -1,0 +1,3 @@
+import type { Page } from '../../routes/page.js'
+
+export declare const assets: Page

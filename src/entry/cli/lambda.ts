@@ -1,0 +1,2 @@
+// What is deployed to Lambda.
+export { handler } from '../aws-lambda.ts'

@@ -1,3 +1,0 @@
-import type { Page } from '../routes/page.js'
-
-export declare const assets: Page
