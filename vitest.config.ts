@@ -1,50 +1,8 @@
 import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
-/** Tests that start other programs: runtimes, stores, databases. */
-const PARTS = 'test/**/*.parts.test.ts'
-
-/**
- * What `npm test` leaves to `npm run test:all`: a browser, containers, an object store, databases, shells, long chaos,
- * faults that are waited for, and the longest properties and inputs.
- */
-const LONG = [
-  'test/doors/page/**/*.parts.test.ts',
-  'test/routes/view/csv.parts.test.ts',
-  'test/ship/*.parts.test.ts',
-  'test/fleet/faults.parts.test.ts',
-  'test/log/follow/*.parts.test.ts',
-  'test/deploy/*.parts.test.ts',
-  'test/log/join/*.parts.test.ts',
-  'test/doors/loki/*.parts.test.ts',
-  'test/doors/mcp/*.parts.test.ts',
-  'test/entry/bun-long.parts.test.ts',
-  'test/store/segments.parts.test.ts',
-  'test/docs.integrations.parts.test.ts',
-  'test/docs.scale.parts.test.ts',
-  'test/docs.shipping.parts.test.ts',
-  'test/examples/*.parts.test.ts',
-  'test/log/join/large.test.ts',
-  'test/log/follow/rotation.test.ts',
-  'test/log/regex/judge.test.ts',
-  'test/log/regex/slices.test.ts',
-  'test/log/render/ndjson.fuzz.test.ts',
-  'test/log/format/answers.test.ts',
-  'test/log/seek/long-steps.test.ts',
-  'test/log/seek/seek.test.ts',
-  'test/log/text/claimed-size.test.ts',
-  'test/doors/loki/paging.test.ts',
-  'test/package.parts.test.ts',
-  'test/store/remote/list-pages.test.ts',
-  'test/store/s3/faults*.test.ts',
-  'test/doors/terminal/completion.parts.test.ts',
-  'test/doors/terminal/docs.test.ts',
-  'test/doors/terminal/merged.test.ts',
-  'test/store/codec/gzip.test.ts',
-  'test/log/regex/regex.test.ts',
-  'test/log/seek/steps.test.ts',
-  'test/doors/terminal/grep.test.ts',
-]
+/** Tests that start other programs (runtimes, stores, databases, a browser), and those that take long. */
+const LONG = ['test/**/*.parts.test.ts', 'test/**/*.long.test.ts']
 
 /** The tests of a name: `npx vitest run --project NAME`. */
 function project(name: string, include: string[], exclude: string[]) {
@@ -74,11 +32,7 @@ function project(name: string, include: string[], exclude: string[]) {
 
 export default defineConfig({
   test: {
-    projects: [
-      project('unit', ['test/**/*.test.ts'], [PARTS, ...LONG]),
-      project('parts', [PARTS], LONG),
-      project('long', LONG, []),
-    ],
+    projects: [project('fast', ['test/**/*.test.ts'], LONG), project('long', LONG, [])],
     globalSetup: ['test/build.ts'],
     // The default leaves one core idle, which is half of a small machine.
     maxWorkers: '100%',

@@ -27,7 +27,7 @@ const noPrometheus =
     : lacking('prometheus is not installed: apt-get install prometheus')
 const noGenerator =
   part('node').missing ??
-  (existsSync(generator) ? null : lacking('openapi-typescript is not installed: run npm test'))
+  (existsSync(generator) ? null : lacking('openapi-typescript is not installed: run npm run test:all'))
 const noInspector = part('node').missing ?? part('inspector').missing
 const logcli = process.env.NODESTATE_TEST_LOGCLI
 const title = (text: string, missing: string | null) => (missing ? `${text} (${missing})` : text)

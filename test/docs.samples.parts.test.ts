@@ -30,7 +30,7 @@ const modules = join(partsFolder, 'node_modules')
 const generator = join(modules, 'openapi-typescript/bin/cli.js')
 const missing =
   part('node').missing ??
-  (existsSync(generator) ? null : lacking('openapi-typescript is not installed: run npm test'))
+  (existsSync(generator) ? null : lacking('openapi-typescript is not installed: run npm run test:all'))
 
 describe.skipIf(missing)(`the samples${missing ? ` (${missing})` : ''}`, () => {
   let project: Project

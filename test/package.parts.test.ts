@@ -24,7 +24,7 @@ const missing = [
   'typescript-floor',
   '@types/aws-lambda',
 ].some((name) => !existsSync(inParts(name)))
-  ? lacking('the parts are not installed: run npm test')
+  ? lacking('the parts are not installed: run npm run test:all')
   : null
 
 let project: Project

@@ -15,7 +15,7 @@ const bun = part('bun')
 const deno = part('deno')
 const express = existsSync(join(partsFolder, 'node_modules/express'))
   ? null
-  : lacking('express is not installed: run npm test')
+  : lacking('express is not installed: run npm run test:all')
 
 const WAYS = [
   {

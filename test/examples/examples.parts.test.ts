@@ -13,7 +13,7 @@ import { type Issuer, startIssuer } from './issuer.ts'
 const modules = join(partsFolder, 'node_modules')
 const noExpress = existsSync(join(modules, 'express'))
   ? null
-  : lacking('express is not installed: run npm test')
+  : lacking('express is not installed: run npm run test:all')
 const noFlare =
   (['wrangler', 'miniflare', 'workerd', 'node'] as const).map((name) => part(name).missing).find(Boolean) ??
   null

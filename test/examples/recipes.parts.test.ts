@@ -9,7 +9,7 @@ import { lacking, part } from '../support/parts.ts'
 const modules = join(partsFolder, 'node_modules')
 const noExpress = existsSync(join(modules, 'express'))
   ? null
-  : lacking('express is not installed: run npm test')
+  : lacking('express is not installed: run npm run test:all')
 const noFastify = part('fastify').missing
 
 let project: Project

@@ -1,6 +1,6 @@
 // Installs the heavy parts of the tests when they are missing or their lock has changed.
-//   node test/parts/install.mjs          Bun, Deno, workerd, a newer Node: npm test
-//   node test/parts/install.mjs long     ClickHouse and the linters of what is released: npm run test:all
+//   node test/parts/install.mjs          Bun, Deno, workerd, a newer Node
+//   node test/parts/install.mjs long     ClickHouse and the linters of what is released
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -29,9 +29,7 @@ if (!existsSync(mark) || readFileSync(mark, 'utf8') !== wanted) {
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
   const { status } = spawnSync(npm, args, { cwd: here, stdio: ['ignore', 2, 2] })
   if (status !== 0) {
-    console.error(
-      'The parts could not be installed: check the network, or run `npm run test:unit` without them.',
-    )
+    console.error('The parts could not be installed: check the network. `npm test` needs none of them.')
     process.exit(status ?? 1)
   }
   writeFileSync(mark, wanted)

@@ -15,5 +15,5 @@ export type PartName =
   | 'inspector'
   | 'conformance'
 export declare const partsFolder: string
-export declare function installedBy(name: PartName): string
+export declare const INSTALLED_BY: string
 export declare function findPart(name: PartName): string | null

@@ -30,8 +30,8 @@ const LONG = {
   conformance: ['@modelcontextprotocol/conformance/dist/index.js'],
 }
 
-/** The command that installs a part. */
-export const installedBy = (name) => (name in LONG ? 'npm run test:all' : 'npm test')
+/** The command that installs the parts. */
+export const INSTALLED_BY = 'npm run test:all'
 
 /** The path of a part, or null when it is not installed. */
 export function findPart(name) {

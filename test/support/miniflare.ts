@@ -20,7 +20,7 @@ export async function startMiniflare(
 ): Promise<Flare> {
   const keys = { bucket: 'logs', accessKeyId: 'test-key', secretAccessKey: 'test-secret' }
   const node = findPart('node')
-  if (node === null) throw new Error('The newer Node is not installed: run npm test')
+  if (node === null) throw new Error('The newer Node is not installed: run npm run test:all')
   const script = join(partsFolder, 'miniflare.mjs')
   const env = {
     ...process.env,

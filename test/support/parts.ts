@@ -1,4 +1,4 @@
-import { findPart, installedBy, type PartName } from '../parts/parts.mjs'
+import { findPart, INSTALLED_BY, type PartName } from '../parts/parts.mjs'
 
 /** Parts that npm has for x86-64 alone: elsewhere their tests are skipped, even where every part is promised. */
 const X64_ONLY: readonly PartName[] = ['chdb', 'kustomize']
@@ -13,7 +13,7 @@ export function part(name: PartName): { path: string; missing: null } | { path: 
   const { platform, arch } = process
   if (X64_ONLY.includes(name) && `${platform}-${arch}` !== 'linux-x64')
     return { path: null, missing: `the registry has no ${name} for ${platform} on ${arch}` }
-  return { path: null, missing: lacking(`${name} is not installed: run ${installedBy(name)}`) }
+  return { path: null, missing: lacking(`${name} is not installed: run ${INSTALLED_BY}`) }
 }
 
 /** A reason to skip; a failure where every part was promised to be there, as `.ci/run` does. */

@@ -6,9 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Plan } from './plan.ts'
 
-/** Those of today, as in simulate.mjs. */
-const COUNT = 500
-const FROM = Math.floor(Date.now() / 86_400_000) * COUNT
+/** The same ones in every run: what fails here fails because of a change. */
+const COUNT = 60
 
 const folder = mkdtempSync(join(tmpdir(), 'nodestate-worlds-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -24,17 +23,9 @@ function simulate(...args: (string | number)[]): Promise<{ output: string; code:
   )
 }
 
-/** The lines `seed digest` of an output, in order of the seeds. */
-function digestsIn(output: string): string[] {
-  return output
-    .split('\n')
-    .filter((line) => /^\d+ [0-9a-f]{16}$/.test(line))
-    .sort()
-}
-
 describe('the worlds', () => {
-  it(`of the seeds from ${FROM} to ${FROM + COUNT - 1} are right`, { timeout: 3_600_000 }, async () => {
-    const { output, code } = await simulate('--from', FROM, '--seeds', COUNT)
+  it(`of the first ${COUNT} seeds are right`, { timeout: 3_600_000 }, async () => {
+    const { output, code } = await simulate('--seeds', COUNT)
     expect(code, output).toBe(0)
     expect(output).toContain(`${COUNT} of ${COUNT} worlds`)
   })
@@ -42,18 +33,6 @@ describe('the worlds', () => {
   it('that failed once are right', async () => {
     const { output, code } = await simulate('--mended')
     expect(code, output).toBe(0)
-  })
-
-  it('have the same history in each run, alone or among others', async () => {
-    const [one, two] = await Promise.all([
-      simulate('--from', 1, '--seeds', 24, '--digests', '--workers', 1),
-      simulate('--from', 1, '--seeds', 24, '--digests', '--workers', 3),
-    ])
-    expect(digestsIn(one.output)).toHaveLength(24)
-    expect(digestsIn(two.output)).toEqual(digestsIn(one.output))
-    const alone = await simulate('--seed', 7)
-    const [, digest] = /digest (\w+)/.exec(alone.output) ?? []
-    expect(digestsIn(one.output)).toContain(`7 ${digest}`)
   })
 })
 

@@ -29,7 +29,7 @@ interface Document {
 const document = openApi() as Document
 const missing = ['ajv', '@redocly/cli'].every((name) => existsSync(join(partsFolder, 'node_modules', name)))
   ? null
-  : lacking('ajv and @redocly/cli are not installed: run npm test')
+  : lacking('ajv and @redocly/cli are not installed: run npm run test:all')
 
 const LINE = '2026-11-15 02:10:00.123\tINFO\ta.go:1\t[A]: message\n'
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes)

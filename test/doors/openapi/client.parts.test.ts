@@ -10,7 +10,7 @@ const modules = join(partsFolder, 'node_modules')
 const generator = join(modules, 'openapi-typescript/bin/cli.js')
 const missing =
   part('node').missing ??
-  (existsSync(generator) ? null : lacking('openapi-typescript is not installed: run npm test'))
+  (existsSync(generator) ? null : lacking('openapi-typescript is not installed: run npm run test:all'))
 
 /** What somebody writes against the generated types; it prints what it read. */
 const CLIENT = `import createClient from 'openapi-fetch'

@@ -94,7 +94,7 @@ const CHROMIUM = [
 /** Why there is no browser here, or null. */
 export const missingBrowser: string | null = (() => {
   if (!existsSync(join(partsFolder, 'node_modules/playwright-core')))
-    return lacking('playwright-core is not installed: run npm test')
+    return lacking('playwright-core is not installed: run npm run test:all')
   if (!executable()) return lacking('chromium is not installed: apt-get install chromium')
   return null
 })()
