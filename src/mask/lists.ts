@@ -1,21 +1,8 @@
 import { PEM_BEGIN, PEM_END } from './known.ts'
-import { isSecretOption } from './patterns.ts'
+import { isArgument } from './patterns.ts'
 import type { Value } from './scan.ts'
 import { namesSecret } from './secret.ts'
 import { isHarmless } from './value.ts'
-
-/** Short options of programs, whose next argument is a password. */
-const SHORT_OPTIONS: Readonly<Record<string, string>> = {
-  'redis-cli': '-a',
-  'valkey-cli': '-a',
-  'keydb-cli': '-a',
-  sshpass: '-p',
-  mongo: '-p',
-  mongosh: '-p',
-  mongodump: '-p',
-  ldapsearch: '-w',
-  ldapmodify: '-w',
-}
 
 const DASH = 45
 
@@ -43,10 +30,7 @@ export function listReader(toml: string) {
     if (inPem && PEM_END.test(value.text)) inPem = false
     const option = follows ? before.text : ''
     if (option.charCodeAt(0) !== DASH) return { option, isSecret: isPem }
-    const called = program.slice(-64).split('/').at(-1)!
-    const isOption = isSecretOption(option) || SHORT_OPTIONS[called] === option
-    const isArgument = isOption && !value.text.startsWith('-') && !isHarmless(value.text)
-    return { option, isSecret: isPem || isArgument }
+    return { option, isSecret: isPem || isArgument(option, value.text, program) }
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Span } from './known.ts'
-import { isKeyAlone, namesCount, namesSecret, namesSecretIn } from './secret.ts'
+import { quotedAt } from './quoted.ts'
+import { holdsKeys, isKeyAlone, namesCount, namesHeader, namesSecret, namesSecretIn } from './secret.ts'
 import { CLOSERS } from './urls.ts'
 import { isHarmless, looksRandom } from './value.ts'
 
@@ -30,9 +31,14 @@ export function findPairs(text: string, from: number, spans: Span[], setting: Se
     if (count === STRETCH) return sign
     const name = nameBefore(text, sign, done)
     if (name === null) continue
-    const named = namesSecret(name.text) || (name.leads && namesSecretIn(setting.table ?? '', name.text))
+    const isHeader = namesHeader(name.text)
+    const named =
+      isHeader ||
+      namesSecret(name.text) ||
+      (name.leads && namesSecretIn(setting.table ?? '', name.text)) ||
+      (isKeyAlone(name.text) && isInKeyed(text, name))
     if (!named && !(text.charCodeAt(sign) === EQUALS && mayBeSecret(text, name))) continue
-    const span = valueAfter(text, sign, name.leads, setting.inComment)
+    const span = isHeader ? headerAfter(text, sign, name) : valueAfter(text, sign, name, setting.inComment)
     if (span === null) continue
     const value = text.slice(span.start, span.end)
     if (named ? isShown(name.text, value, span) : !isSigned(name.text, value)) {
@@ -69,14 +75,73 @@ function isSigned(name: string, value: string): boolean {
   return /(?:sig|signature|hmac)$/i.test(name) ? !isHarmless(value) : looksRandom(value)
 }
 
-function valueAfter(text: string, sign: number, leads: boolean, inComment: boolean): Span | null {
+/** The objects around a lone `key`: `"encryption":{"key":"x"}`. Looks back a bounded way. */
+function isInKeyed(text: string, { start, text: key }: Name): boolean {
+  let depth = 0
+  for (let at = start - 1; at >= 0 && start - at < FAR_BACK; at--) {
+    const char = text[at]
+    if (char === '}') depth++
+    if (char !== '{' || --depth >= 0) continue
+    depth = 0
+    let sign = at - 1
+    while (text[sign] === ' ' || text[sign] === '\t') sign--
+    if (text[sign] !== ':' && text[sign] !== '=') continue
+    const outer = nameBefore(text, sign, 0)
+    if (outer !== null && (holdsKeys(outer.text) || namesSecretIn(outer.text, key))) return true
+  }
+  return false
+}
+
+const FAR_BACK = 1024
+
+/** What follows the name of a header that carries a credential, `Authorization: x`; prose follows such a word, too. */
+function headerAfter(text: string, sign: number, { isQuoted }: Name): Span | null {
+  const from = startOfValue(text, sign)
+  const quoted = quotedAt(text, from)
+  if (quoted !== null) return quoted
+  if (text[from] === '[' || text[from] === '{') return { ...insideOf(text, from), list: true }
+  if (isQuoted) return null
+  HEADER_REST.lastIndex = from
+  if (HEADER_REST.test(text)) return { start: from, end: HEADER_REST.lastIndex }
+  const end = endOfWord(text, from)
+  const value = text.slice(from, end)
+  if (looksSecret(value)) return { start: from, end }
+  const isLast = /^[ \t]*(?:[\r\n"'`)\]}]|$)/.test(text.slice(end, end + 32))
+  return isLast && value.length >= 4 && !PROSE.test(value) && !OUTCOME.test(value)
+    ? { start: from, end }
+    : null
+}
+
+/** A scheme and its credentials, or cookies: to the end of the line. */
+const HEADER_REST =
+  /(?:(?:basic|bearer|digest|negotiate|ntlm|token|apikey|hawk|key|aws4-hmac-sha256)[ \t]+[^\s"'`][^\r\n`]*|[\w.-]{1,64}=[^\s"'`]{4}[^\r\n"'`]*)/iy
+const OUTCOME =
+  /^(?:granted|denied|failed|failure|succeeded|success|successful|ok|error|enabled|disabled|allowed|missing|invalid|expired|unknown|unauthorized|forbidden|lax|strict|secure)\W*$/i
+
+function startOfValue(text: string, sign: number): number {
   let from = text.startsWith('=>', sign) ? sign + 2 : sign + 1
   while (text[from] === ' ' || text[from] === '\t') from++
-  const first = text[from] ?? ''
-  if (first === '"' || first === "'" || first === '`') {
-    const quote = text.startsWith(first.repeat(3), from) ? first.repeat(3) : first
-    return { start: from + quote.length, end: endOfQuoted(text, from + quote.length, quote) }
+  return from
+}
+
+/** What is between a bracket and the one that closes it, on the same line. */
+function insideOf(text: string, from: number): Span {
+  const open = text[from]!
+  const close = CLOSERS[open]!
+  let depth = 0
+  for (let at = from; at < text.length && text[at] !== '\n'; at++) {
+    if (text[at] === open) depth++
+    else if (text[at] === close && --depth === 0) return { start: from + 1, end: at }
   }
+  return { start: from + 1, end: endOfLine(text, from + 1) }
+}
+
+function valueAfter(text: string, sign: number, name: Name, inComment: boolean): Span | null {
+  const { leads } = name
+  const from = startOfValue(text, sign)
+  const first = text[from] ?? ''
+  const quoted = quotedAt(text, from)
+  if (quoted !== null) return quoted
   PLACE.lastIndex = from
   if (text[sign] === '=' && PLACE.test(text)) return { start: from, end: endOfPlain(text, from) }
   if (first === '[' || (first === '{' && text[sign] === '=')) {
@@ -85,6 +150,13 @@ function valueAfter(text: string, sign: number, leads: boolean, inComment: boole
     return { start: from + 1, end: close > from ? close : end, list: true }
   }
   if (text[sign] === '=') return { start: from, end: endOfPlain(text, from) }
+  if (first === '{' && name.isQuoted) return { ...insideOf(text, from), list: true }
+  // JSON's numbers, and Go's structs and maps: `{Password:x Port:1}`.
+  if (name.isQuoted || (from === sign + 1 && isInBraces(text, name.start))) {
+    BARE.lastIndex = from
+    const end = BARE.test(text) ? BARE.lastIndex : from
+    return /^(?:null|nil|none|undefined|<nil>)?$/i.test(text.slice(from, end)) ? null : { start: from, end }
+  }
   // `image = "vault/secret:1.2.3"` is not a pair: in a pair, a blank follows the colon.
   if (from === sign + 1 && !(inComment && leads)) return null
   // After a colon, prose is likelier than a value. A value is what looks like a secret, or a lone word after a name at
@@ -95,6 +167,12 @@ function valueAfter(text: string, sign: number, leads: boolean, inComment: boole
   const span = { start: from, end: endOfLine(text, from) }
   const value = text.slice(span.start, span.end)
   return PROSE.test(value) || /[\s{]/.test(value) ? null : span
+}
+
+const BARE = /[^\s,;"'`{}[\]]+/y
+
+function isInBraces(text: string, start: number): boolean {
+  return /(?:\{|map\[)[^{}[\]\n]*$/.test(text.slice(Math.max(0, start - 256), start))
 }
 
 /** A place for a value in a format string, such as `{token}`. */
@@ -129,6 +207,7 @@ interface Name {
   readonly text: string
   readonly start: number
   readonly leads: boolean
+  readonly isQuoted: boolean
 }
 
 /** The name before a sign, and whether only comment and list markers precede it. */
@@ -140,11 +219,13 @@ function nameBefore(text: string, sign: number, floor: number): Name | null {
   if (quote === '"' || quote === "'" || quote === '`') {
     const start = text.lastIndexOf(quote, end - 2)
     if (start < low) return null
-    return { text: text.slice(start + 1, end - 1), start, leads: leads(text, start) }
+    const escaped = text.slice(start + 1, end - 1).replace(/\\+$/, '')
+    return { text: escaped, start, leads: leads(text, start), isQuoted: true }
   }
   let start = end
   while (start > low && isNameChar(text, start - 1)) start--
-  return start === end ? null : { text: text.slice(start, end), start, leads: leads(text, start) }
+  if (start === end) return null
+  return { text: text.slice(start, end), start, leads: leads(text, start), isQuoted: false }
 }
 
 function isNameChar(text: string, at: number): boolean {
@@ -162,14 +243,6 @@ function leads(text: string, start: number): boolean {
     if (char !== ' ' && char !== '\t' && char !== '#' && char !== '-') return false
   }
   return start < 64
-}
-
-function endOfQuoted(text: string, from: number, quote: string): number {
-  for (let at = from; at < text.length; at++) {
-    if (text[at] === '\\') at++
-    else if (text[at] === '\n' || text.startsWith(quote, at)) return at
-  }
-  return text.length
 }
 
 const NEXT_PAIR = /,\s{0,8}["']?[\w.-]{1,64}["']?\s{0,8}[=:]/y

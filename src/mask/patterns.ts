@@ -1,7 +1,8 @@
 import { eachMatch, findEncodedPem, findJwts, findPem, findTokens, findWebhooks, type Span } from './known.ts'
 import { MASK } from './mask.ts'
 import { findPairs, type Setting } from './pairs.ts'
-import { namesSecret } from './secret.ts'
+import { quotedAt } from './quoted.ts'
+import { namesHeader, namesSecret } from './secret.ts'
 import { findSources, findUrls } from './urls.ts'
 import { isHarmless } from './value.ts'
 
@@ -194,6 +195,124 @@ const findCookies = ends(
   ([, value]) => !isHarmless(value!),
 )
 
+/** Finds what stands behind a pattern: a string, or with `word` a word too. */
+function behind(
+  pattern: RegExp,
+  counts: (match: RegExpExecArray, value: string) => boolean,
+  word?: 'word',
+): Finder {
+  return (text, from, spans) =>
+    eachMatch(pattern, text, from, (match) => {
+      const start = match.index + match[0].length
+      let span = quotedAt(text, start)
+      if (span === null && word === undefined) return
+      BEHIND.lastIndex = start
+      span ??= { start, end: BEHIND.test(text) ? BEHIND.lastIndex : start }
+      const value = text.slice(span.start, span.end)
+      if (value !== '' && !isHarmless(value) && counts(match, value)) spans.push(span)
+    })
+}
+
+const BEHIND = /[^\s"'`;,()]+/y
+const isWord = (value: string) => /^[a-z]+$/i.test(value)
+
+/** Statements that databases log: `IDENTIFIED BY 'x'`, `PASSWORD FOR bob = 'x'`, Redis' `requirepass x`. */
+const findStatements = behind(
+  /\b(?:identified\s{1,8}(?:(?:with|via)\s{1,8}["'`]?[\w-]{1,64}["'`]?\s{1,8})?(?:by|as|using)\s{1,8}(?:(?:values|password)\s{0,8}\(?\s{0,8})?|password\s{1,8}for\s{1,8}\S{1,128}\s{0,8}(?:=|\bto\b)\s{0,8}(?:password\s{0,4}\(\s{0,4})?|(?:requirepass|masterauth)["']?\s{1,8})/gi,
+  ({ 0: words, index, input }, value) => {
+    if (!isWord(value) || !/\w/.test(input[index + words.length]!)) return true
+    // `identified by its name` is prose, `IDENTIFIED BY tiger` is Oracle's.
+    return /^(?:IDENT|[rm])/.test(words) && !/^(?:random|values|externally|globally)$/i.test(value)
+  },
+  'word',
+)
+
+/** A name and a string without a sign between them: `PASSWORD 'x'`, `"AUTH" "x"`. */
+const findStrings = behind(
+  /(?<![\w-])([a-z][\w-]{1,48})["']?(?:[ \t]{1,8}|[ \t]{0,4}\([ \t]{0,4})(?=[bneru]?\\{0,7}["'`])/gi,
+  ([text, name], value) =>
+    (namesSecret(name!) || text === 'AUTH" ') &&
+    !(namesSecret(value) && isWord(value)) &&
+    !/^[,:)\s]/.test(value),
+)
+
+const NAMING = '(?:name|key|var|variable|env|setting|option|property|parameter)'
+const VALUING = '(?:value|val|default|content|data)'
+const QUOTE = '\\\\{0,7}["\'`]?'
+
+/** The value beside a name: `{"name":"DB_PASSWORD","value":"x"}`, in either order. */
+const findNamed = behind(
+  new RegExp(
+    `(?<![\\w-])${NAMING}${QUOTE}\\s{0,4}[:=]\\s{0,4}${QUOTE}([\\w.-]{1,96})${QUOTE}\\s{0,4}[,;]\\s{0,4}${QUOTE}${VALUING}${QUOTE}\\s{0,4}[:=]\\s{0,4}`,
+    'gi',
+  ),
+  ([, name], value) => (namesSecret(name!) || namesHeader(name!)) && !/^(?:true|false|null)$/.test(value),
+  'word',
+)
+
+function findNamedBefore(text: string, from: number, spans: Span[]): number {
+  return eachMatch(NAMED_BEFORE, text, from, (match) => {
+    const span = quotedAt(text, match.index + match[1]!.length)
+    if (span === null || span.start === span.end) return
+    NAME_AFTER.lastIndex = span.end
+    const [, name] = NAME_AFTER.exec(text) ?? []
+    if (name !== undefined && (namesSecret(name) || namesHeader(name))) spans.push(span)
+  })
+}
+
+const NAMED_BEFORE = new RegExp(
+  `((?<![\\w-])${VALUING}${QUOTE}\\s{0,4}[:=]\\s{0,4})(?=\\\\{0,7}["'\`])`,
+  'gi',
+)
+const NAME_AFTER = new RegExp(
+  `${QUOTE}\\s{0,4}[,;]\\s{0,4}${QUOTE}${NAMING}${QUOTE}\\s{0,4}[:=]\\s{0,4}${QUOTE}([\\w.-]{1,96})`,
+  'iy',
+)
+
+/** Arguments of a command as a list: `["--password","x"]`, `["curl","-u","bob:x"]`; a header and its value. */
+function findArguments(text: string, from: number, spans: Span[]): number {
+  return eachMatch(ARGUMENT, text, from, (match) => {
+    const [whole, , option] = match as unknown as [string, string, string]
+    const span = quotedAt(text, match.index + whole.length)
+    if (span === null || span.start === span.end) return
+    const value = text.slice(span.start, span.end)
+    const password = passwordInUser(option, value)
+    if (password !== null) spans.push({ start: span.start + password, end: span.end })
+    else if (namesHeader(option) && !isHarmless(value)) spans.push(span)
+    else if (isArgument(option, value, programBefore(text, match.index))) spans.push(span)
+    else if (/^-p./.test(value) && /(?:mysql|mariadb)/.test(programBefore(text, span.start)))
+      spans.push({ start: span.start + 2, end: span.end })
+  })
+}
+
+const ARGUMENT = /(\\{0,7}["'`])([\w./-]{2,96})\1\s{0,4},\s{0,4}(?=\\{0,7}["'`])/g
+
+/** The first string of the list around a place. */
+function programBefore(text: string, at: number): string {
+  const before = text.slice(Math.max(0, at - 1024), at)
+  return /^\[\s*\\*["'`]?([\w./-]{1,128})/.exec(before.slice(before.lastIndexOf('[')))?.[1] ?? ''
+}
+
+/** Whether an option of a program makes the next argument a secret. */
+export function isArgument(option: string, value: string, program: string): boolean {
+  const called = program.slice(-64).split('/').at(-1)!
+  const isOption = isSecretOption(option) || SHORT_OPTIONS[called] === option
+  return isOption && !value.startsWith('-') && !isHarmless(value)
+}
+
+/** Short options of programs, whose next argument is a password. */
+const SHORT_OPTIONS: Readonly<Record<string, string>> = {
+  'redis-cli': '-a',
+  'valkey-cli': '-a',
+  'keydb-cli': '-a',
+  sshpass: '-p',
+  mongo: '-p',
+  mongosh: '-p',
+  mongodump: '-p',
+  ldapsearch: '-w',
+  ldapmodify: '-w',
+}
+
 const TOLD = /(?<![\w-])([\w-]{2,64}) (?:was|is|used to be|is now|were) (["'`]?)([^\s"'`]{1,256})\2/gi
 
 /** What prose tells: `# the password was hunter2`. A plain word may be anything (`was changed`), so it stays. */
@@ -231,5 +350,10 @@ const FINDERS: readonly (readonly [needs: number, find: Finder])[] = [
   [HAS.run | HAS.blank, findBearers],
   [HAS.element, findElements],
   [HAS.sign, findCookies],
+  [HAS.blank, findStatements],
+  [HAS.blank, findStrings],
+  [HAS.sign, findNamed],
+  [HAS.sign, findNamedBefore],
+  [HAS.blank, findArguments],
   [HAS.blank, findTold],
 ]

@@ -40,13 +40,14 @@ function inOneGo<T>(steps: Generator<void, T>): T {
 
 /**
  * Masks the secrets that other text, such as a record of a log, carries by its own form. It is read as a value and as a
- * comment: in doubt, what is handed to others is masked.
+ * comment: in doubt, what is handed to others is masked. What was masked is added to `secrets`.
  */
-export function redactText(text: string): string {
+export function redactText(text: string, secrets?: Set<string>): string {
   let masked = text
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const found = [...findTraces(masked, IN_VALUE), ...findTraces(masked, IN_COMMENT)]
     if (found.length === 0) break
+    for (const { start, end } of found) secrets?.add(masked.slice(start, end))
     masked = inOneGo(apply(masked, unite(found)))
   }
   return masked

@@ -12,6 +12,11 @@ export function namesSecretIn(table: string, key: string): boolean {
   return isKeyAlone(key) && table !== '' && readName(`${table} ${key}`).isSecret
 }
 
+/** Headers that carry a credential. As settings, they are as often a switch (`authorization = "enabled"`). */
+export function namesHeader(name: string): boolean {
+  return /(?:^|[^a-z])(?:(?:proxy-?)?authorization|(?:set-?)?cookie2?)$/i.test(name.slice(-32))
+}
+
 /** Whether a key is just `key`, `keys` or one of these with a listed ending, such as `key_base64`. */
 export function isKeyAlone(key: string): boolean {
   return nameOf(key).isKeyAlone

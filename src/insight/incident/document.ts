@@ -5,7 +5,7 @@ import { MASK } from '../../mask/redact.ts'
 import { namesSecret } from '../../mask/secret.ts'
 import { chartOf } from './chart.ts'
 import { AFTER, BEFORE, type Incident, type IncidentNode, type Part } from './collect.ts'
-import { anchor, type Html, joined, markup, text, withoutLastWord } from './html.ts'
+import { anchor, type Html, joined, markup, text, withoutLastWord, withoutSecrets } from './html.ts'
 import { STYLE } from './style.ts'
 
 /** What a document says about its origin. */
@@ -34,13 +34,14 @@ export async function documentOf(incident: Incident, origin: Origin): Promise<st
   const period = ({ from, to }: { from: number; to: number }) =>
     text(`${origin.time(from)} to ${origin.time(to)}`)
   const title = markup`Incident ${period(range)}`
+  const secrets = new Set<string>()
   const policy = `default-src 'none'; style-src 'sha256-${origin.styleHash}'; base-uri 'none'; form-action 'none'`
   const sections = [
     headOf(incident, origin),
     markup`<h2>Records over time</h2>${chartSection(incident, origin)}`,
-    markup`<h2>What is different</h2><p>Compared with ${period(base)}: ${base.records} records there, ${range.records} here.</p>${await findingsSection(incident, origin)}`,
-    markup`<h2>First errors</h2>${await recordsSection(incident.errors, BYTES.errors)}`,
-    markup`<h2>Records around the first error</h2><p>At most ${BEFORE} before it and ${AFTER} from it on; long ones are cut.</p>${await recordsSection(incident.excerpt, BYTES.excerpt)}`,
+    markup`<h2>What is different</h2><p>Compared with ${period(base)}: ${base.records} records there, ${range.records} here.</p>${await findingsSection(incident, origin, secrets)}`,
+    markup`<h2>First errors</h2>${await recordsSection(incident.errors, BYTES.errors, secrets)}`,
+    markup`<h2>Records around the first error</h2><p>At most ${BEFORE} before it and ${AFTER} from it on; long ones are cut.</p>${await recordsSection(incident.excerpt, BYTES.excerpt, secrets)}`,
     markup`<h2>Changes of the configuration</h2>${await changesSection(incident.nodes, origin)}`,
     incident.settings
       ? markup`<h2>Settings that differ between the nodes</h2>${await settingsSection(incident.settings)}`
@@ -59,7 +60,7 @@ export async function documentOf(incident: Incident, origin: Origin): Promise<st
 </head>
 <body>
 <h1>${title}</h1>
-${joined(sections)}
+${withoutSecrets(joined(sections), secrets)}
 <footer>Written by nodestate ${text(origin.version)} at ${text(origin.time(origin.now))}. Times are in the zone ${text(origin.zone)}, those of records as in their log. Secrets that can be told by their form or their name are masked.</footer>
 </body>
 </html>
@@ -107,23 +108,27 @@ function chartSection({ chart, comparison, nodes }: Incident, { time }: Origin):
   return chartOf({ chart: chart.found, range: comparison.range, changes, time })
 }
 
-async function findingsSection({ comparison }: Incident, { link }: Origin): Promise<Html> {
+async function findingsSection(
+  { comparison }: Incident,
+  { link }: Origin,
+  secrets: Set<string>,
+): Promise<Html> {
   const { findings } = comparison
   if (findings.length === 0) return markup`<p>The range resembles its base.</p>`
-  const rows = findings.map((finding) => () => findingRow(finding, link))
+  const rows = findings.map((finding) => () => findingRow(finding, link, secrets))
   const body = await tableRows(rows, BYTES.settings)
   return markup`<table><tr><th>kind</th><th>what</th><th>here</th><th>before</th><th>where</th></tr>${body}</table>`
 }
 
-function findingRow(finding: LogFinding, link: Origin['link']): Html {
+function findingRow(finding: LogFinding, link: Origin['link'], secrets: Set<string>): Html {
   const { kind, count, base, node, file, example, query } = finding
   const place = [node, file].filter(Boolean).join('/')
   const shown =
     example === undefined
       ? markup``
-      : markup`<br><small>${text(example.length < EXAMPLE ? example : withoutLastWord(example), EXAMPLE)}</small>`
+      : markup`<br><small>${text(example.length < EXAMPLE ? example : withoutLastWord(example), EXAMPLE, secrets)}</small>`
   const records = query === undefined ? markup`` : markup` ${anchor(link(query), 'records')}`
-  return markup`<tr><td>${text(kind)}</td><td>${text(whatOf(finding), LONGEST_VALUE)}${shown}</td><td class="n">${count}</td><td class="n">${base}</td><td>${text(place)}${records}</td></tr>`
+  return markup`<tr><td class="k">${text(kind)}</td><td>${text(whatOf(finding), LONGEST_VALUE)}${shown}</td><td class="n">${count}</td><td class="n">${base}</td><td>${text(place)}${records}</td></tr>`
 }
 
 /** A value is masked by the name of its field, too. */
@@ -132,36 +137,54 @@ function whatOf({ kind, what }: LogFinding): string {
   return kind === 'field' && field !== undefined && namesSecret(field) ? `${field}:${MASK}` : what
 }
 
-async function recordsSection(part: Part<LogRecord[]>, most: number): Promise<Html> {
+async function recordsSection(part: Part<LogRecord[]>, most: number, secrets: Set<string>): Promise<Html> {
   if ('problem' in part) return problemText(part)
   if (part.found.length === 0) return markup`<p>There are none.</p>`
   const body = await tableRows(
-    part.found.map((record) => () => recordRow(record)),
+    part.found.map((record) => () => recordRow(record, secrets)),
     most,
   )
   return markup`<table class="records"><tr><th>time</th><th>level</th><th>log</th><th>message</th></tr>${body}</table>`
 }
 
-function recordRow({ time, level, node, file, source, tags, message, raw, context }: LogRecord): Html {
+function recordRow(record: LogRecord, secrets: Set<string>): Html {
+  const { time, level, node, file, source, tags, message, raw, context } = record
   const at = source ? `${source.file}${source.line ? `:${source.line}` : ''} ` : ''
   const labels = tags?.length ? `${tags.map((tag) => `[${tag}]`).join(' ')}: ` : ''
-  const fields =
-    context === undefined || context === null ? '' : ` ${JSON.stringify(withoutSecrets(context))}`
-  const words = `${at}${labels}${message ?? raw ?? ''}${fields}`
+  const told = message ?? raw ?? ''
+  const words = text(
+    `${at}${labels}${told}${fieldsOf(context, told.slice(0, LONGEST_MESSAGE))}`,
+    LONGEST_MESSAGE,
+    secrets,
+  )
   const place = [node, file].filter(Boolean).join('/')
-  return markup`<tr><td>${text(time ?? '')}</td><td class="${text(classOf(level))}">${text(level ?? '')}</td><td>${text(place, LONGEST_VALUE)}</td><td>${text(words, LONGEST_MESSAGE)}</td></tr>`
+  return markup`<tr><td>${text(time ?? '')}</td><td class="${text(classOf(level))}">${text(level ?? '')}</td><td>${text(place, LONGEST_VALUE)}</td><td>${words}</td></tr>`
 }
 
-/** Values whose key names a secret are masked before they become text, in which their ends could be missed. */
-function withoutSecrets(context: unknown): unknown {
-  if (typeof context !== 'object' || context === null) return context
-  if (Array.isArray(context)) return context.map(withoutSecrets)
-  return Object.fromEntries(
-    Object.entries(context).map(([key, value]) => [
-      key,
-      namesSecret(key) && value !== '' && value !== null ? MASK : withoutSecrets(value),
-    ]),
-  )
+/** The fields of a record as JSON, without those that were taken from its message. Stack traces are on lines below. */
+function fieldsOf(context: unknown, message: string): string {
+  if (typeof context !== 'object' || context === null) return context ? ` ${JSON.stringify(context)}` : ''
+  const own = Array.isArray(context)
+    ? context
+    : Object.fromEntries(Object.entries(context).filter(([key, value]) => !tells(message, key, value)))
+  let below = ''
+  const json = JSON.stringify(own, (key, value) => {
+    if (typeof value !== 'string' || !value.includes('\n')) return value
+    below += `\n${key}: ${value}`
+    return undefined
+  })
+  return (json.length > 2 ? ` ${json}` : '') + below
+}
+
+/** Whether a message has `key=value` or the like itself. */
+function tells(message: string, key: string, value: unknown): boolean {
+  if (typeof value === 'object') return false
+  for (let at = message.indexOf(key); at !== -1; at = message.indexOf(key, at + 1)) {
+    const from = at + key.length
+    const sign = /^["']?\s?[=:]\s?["']?/.exec(message.slice(from, from + 5))?.[0]
+    if (sign !== undefined && message.startsWith(String(value), from + sign.length)) return true
+  }
+  return false
 }
 
 function classOf(level: string | null | undefined): string {

@@ -1,5 +1,5 @@
 import { visible } from '../../log/render/visible.ts'
-import { redactText } from '../../mask/redact.ts'
+import { MASK, redactText } from '../../mask/redact.ts'
 
 declare const html: unique symbol
 
@@ -20,12 +20,12 @@ export interface Text {
 }
 
 /** A text from a log, a name, a parameter: secrets masked, at most `most` characters, everything in it visible. */
-export function text(given: string, most = 1000): Text {
-  const masked = redactText(given.slice(0, LONGEST_SEARCHED))
+export function text(given: string, most = 1000, secrets?: Set<string>): Text {
+  const masked = redactText(given.slice(0, LONGEST_SEARCHED), secrets)
   const isCut = given.length > LONGEST_SEARCHED
   const shown = masked.length > most ? masked.slice(0, most) : isCut ? withoutLastWord(masked) : masked
   const left = masked.length - shown.length + Math.max(0, given.length - LONGEST_SEARCHED)
-  const lines = shown.split('\n').map(visible).join('\n')
+  const lines = shown.replaceAll('\t', '    ').split('\n').map(visible).join('\n')
   return { escaped: escapeText(left > 0 ? `${lines} [+${left} characters]` : lines) }
 }
 
@@ -33,6 +33,26 @@ export function text(given: string, most = 1000): Text {
 export function withoutLastWord(cut: string): string {
   return cut.replace(/\S*$/, '')
 }
+
+/**
+ * Masks what was masked elsewhere: a field that was taken from a message has the secret without the words by which it is
+ * known. Only what can't be a plain word, a name or a number is masked again.
+ */
+export function withoutSecrets(document: Html, secrets: Iterable<string>): Html {
+  let shown: string = document
+  let left = MOST_REPEATED
+  for (const secret of secrets) {
+    // Cookies are masked as a whole, and their values are taken apart.
+    for (const part of secret.split(/[^\w.~+/-]+/)) {
+      if (part.length < 8 || part.length > 512 || !/\d/.test(part) || !/[A-Za-z]/.test(part)) continue
+      if (left-- > 0) shown = shown.replaceAll(part, MASK)
+    }
+  }
+  return shown as Html
+}
+
+/** A document of half a megabyte is searched once for each of them. */
+const MOST_REPEATED = 200
 
 /** A link, unless its address is longer than programs take. */
 export function anchor(href: string, words: string): Html {

@@ -42,7 +42,7 @@ describe('GET /api/v1/log/incident', async () => {
     ])
       expect(html.includes(part), part).toBe(true)
     expect(/<td>storage\.flush-workers<\/td><td><del>8<\/del><\/td><td><ins>1<\/ins>/.test(html)).toBe(true)
-    expect(html.match(/<tr><td>pattern<\/td>/g)?.length).toBeGreaterThan(2)
+    expect(html.match(/<tr><td class="k">pattern<\/td>/g)?.length).toBeGreaterThan(2)
     expect(html.match(/<td class="error">error<\/td>/g)!.length).toBeGreaterThan(25)
   })
 
