@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,10 +8,12 @@ import { byCodePoint } from '../../src/store/store.ts'
 export interface VirtualObject {
   size: number
   etag: string
+  /** When it was written. @default in January 2026 */
+  modified?: Date
   read(offset: number, length: number): Uint8Array
 }
 
-/** A small S3 server that counts. It checks no signatures: Miniflare and radosgw do. */
+/** A small S3 server that counts. With credentials it answers signed requests only. */
 export interface S3Server {
   endpoint: string
   objects: Map<string, VirtualObject>
@@ -23,13 +25,19 @@ export interface S3Server {
   /** How many requests ended because the client went away. */
   cut: number
   pageSize: number
+  credentials: Credentials | null
   close(): Promise<void>
+}
+
+interface Credentials {
+  accessKeyId: string
+  secretAccessKey: string
 }
 
 const MODIFIED = new Date('2026-01-02T03:04:05Z')
 
 /** Starts it on a free port of loopback. Every bucket is the same one, but for `nowhere`. */
-export async function startS3Server(): Promise<S3Server> {
+export async function startS3Server(credentials: Credentials | null = null): Promise<S3Server> {
   const objects: S3Server['objects'] = new Map()
   const http = createServer((request, response) => answer(server, request, response))
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
@@ -42,6 +50,7 @@ export async function startS3Server(): Promise<S3Server> {
       objects.set(key, {
         size: bytes.length,
         etag,
+        ...(credentials && { modified: new Date() }),
         read: (from, length) => bytes.subarray(from, from + length),
       })
     },
@@ -49,6 +58,7 @@ export async function startS3Server(): Promise<S3Server> {
     sent: 0,
     cut: 0,
     pageSize: 1000,
+    credentials,
     close: () =>
       new Promise((resolve) => {
         http.close(() => resolve())
@@ -68,13 +78,36 @@ function answer(server: S3Server, request: IncomingMessage, response: ServerResp
     if (!response.writableFinished) server.cut++
   })
   const object = server.objects.get(key)
-  if (bucket === 'nowhere') error(response, 404, 'NoSuchBucket')
+  if (server.credentials && !isSigned(request, url, server.credentials))
+    error(response, 403, request.headers.authorization ? 'SignatureDoesNotMatch' : 'AccessDenied')
+  else if (bucket === 'nowhere') error(response, 404, 'NoSuchBucket')
   else if (key === '' && request.method === 'HEAD') response.end()
   else if (key === '') list(server, url, response)
   else if (!object) error(response, 404, 'NoSuchKey')
   else if (ifMatch !== undefined && ifMatch !== object.etag) error(response, 412, 'PreconditionFailed')
   else if (ifNoneMatch === object.etag) response.writeHead(304).end()
   else give(server, object, request.method === 'GET' ? range : undefined, request.method === 'HEAD', response)
+}
+
+/** Whether a request has the signature that AWS documents (Signature Version 4), made with these credentials. */
+function isSigned(request: IncomingMessage, url: URL, credentials: Credentials): boolean {
+  const { authorization = '', 'x-amz-date': date, 'x-amz-content-sha256': body } = request.headers
+  const [, id, scope = '', names = '', signature] =
+    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\S+), ?SignedHeaders=(\S+), ?Signature=([0-9a-f]{64})$/.exec(
+      authorization,
+    ) ?? []
+  if (id !== credentials.accessKeyId || !names.split(';').includes('host')) return false
+  const hash = (text: string) => createHash('sha256').update(text).digest('hex')
+  const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest()
+  const escaped = (text: string) =>
+    encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
+  const query = [...url.searchParams].map(([name, value]) => `${escaped(name)}=${escaped(value)}`).sort()
+  const headers = names.split(';').map((name) => `${name}:${String(request.headers[name]).trim()}\n`)
+  const path = (request.url ?? '/').split('?')[0]
+  const asked = [request.method, path, query.join('&'), headers.join(''), names, body].join('\n')
+  const key = scope.split('/').reduce<string | Buffer>(hmac, `AWS4${credentials.secretAccessKey}`)
+  const text = ['AWS4-HMAC-SHA256', date, scope, hash(asked)].join('\n')
+  return hmac(key, text).toString('hex') === signature
 }
 
 function give(
@@ -92,7 +125,7 @@ function give(
   const { from, length } = part ?? { from: 0, length: object.size }
   response.writeHead(part ? 206 : 200, {
     ETag: object.etag,
-    'Last-Modified': MODIFIED.toUTCString(),
+    'Last-Modified': (object.modified ?? MODIFIED).toUTCString(),
     'Content-Length': length,
     ...(part ? { 'Content-Range': `bytes ${from}-${from + length - 1}/${object.size}` } : {}),
   })
@@ -156,7 +189,7 @@ function list(server: S3Server, url: URL, response: ServerResponse): void {
     )
       return `<CommonPrefixes><Prefix>${shown}</Prefix></CommonPrefixes>`
     const tag = object.etag.replaceAll('"', '&quot;')
-    const time = MODIFIED.toISOString()
+    const time = (object.modified ?? MODIFIED).toISOString()
     return `<Contents><Key>${shown}</Key><LastModified>${time}</LastModified><ETag>${tag}</ETag><Size>${object.size}</Size><Owner/></Contents>`
   })
   const next = names.length > size ? page.at(-1) : undefined
