@@ -47,12 +47,17 @@ interface CatchUpRoom {
   hold(bytes: number): boolean
 }
 
+/** Some records, and how many they are. */
+interface CountedPage extends Batch {
+  records: number
+}
+
 /** The next page on the way to a place; `arrived` if there is nothing in between, null while it cannot be found. */
 export async function pageTowards(
   goal: Cursor,
   place: Cursor,
   source: FollowSource & CatchUpRoom,
-): Promise<Batch | 'arrived' | null> {
+): Promise<CountedPage | 'arrived' | null> {
   const { context, view, frame, size, signal } = source
   const budget = new Budget({ bytes: 64 * PAGE_BYTES, signal, clock: context.clock })
   const opener = { ...context, budget }
@@ -82,18 +87,18 @@ export async function pageTowards(
 async function gapAt(
   { series, at, end: to = series.end }: OpenLog,
   { frame, view: { file } }: FollowSource,
-): Promise<Batch> {
+): Promise<CountedPage> {
   if (!frame.events) throw gone()
   const { part, base } = await series.addresses.at(at!)
   const offset = at! - base + (part.begin ?? 0)
   const after = await series.read(at!, Math.min(at! + PRINT_READ, to, base + part.entry.size))
   const end = { name: part.name, id: part.entry.id ?? null, offset, print: fingerprint(after, offset) }
-  return { packet: changePacket({ kind: 'gap', file }, frame, end), end }
+  return { packet: changePacket({ kind: 'gap', file }, frame, end), end, records: 0 }
 }
 
-async function bytesUntil({ series, at }: OpenLog, end: number): Promise<Batch> {
+async function bytesUntil({ series, at }: OpenLog, end: number): Promise<CountedPage> {
   const bytes = await series.read(at!, end)
-  return { packet: packetOf(bytes), end: await series.cursor(end) }
+  return { packet: packetOf(bytes), end: await series.cursor(end), records: 0 }
 }
 
 async function recordsUntil(
@@ -101,7 +106,7 @@ async function recordsUntil(
   to: number,
   { filter, frame, context, signal, size, hold }: FollowSource & CatchUpRoom,
   { budget, splitsRecord }: Pick<Cursor, 'splitsRecord'> & { budget: Budget },
-): Promise<Batch> {
+): Promise<CountedPage> {
   const { clock } = context
   if (filter.undecided) {
     filter.format = await formatOf(series, clock)
@@ -110,9 +115,11 @@ async function recordsUntil(
   const reading = { chunk: PAGE_BYTES, clock }
   const range = { series, lo: at!, hi: to, forward: true, filter, budget, splitsRecord, reading }
   const page = await findPage(range, { fit: { size, lines: null }, countBy: 'lines' })
-  const rendered = async (found: Found): Promise<Batch> => {
+  const rendered = async (found: Found): Promise<CountedPage> => {
     const end = await series.cursor(found.to, found.splitsRecord)
-    return { packet: recordsPacket(await withCursors(series, found), frame, filter, end), end }
+    const packet = recordsPacket(await withCursors(series, found), frame, filter, end)
+    // The rest of a record was counted with its beginning.
+    return { packet, end, records: Math.max(0, found.pieces.length - (splitsRecord ? 1 : 0)) }
   }
   if (!page.splitsRecord) return rendered(page)
   const first = firstRecord(page, { ...range, budget: new Budget({ signal, clock }) })
@@ -140,11 +147,11 @@ function firstRecord(page: Found, range: WalkRange): (size: number) => Promise<F
 
 /** The page, with an event where the log continues in another file. */
 function withChanges(
-  { packet, end }: Batch,
+  { packet, end, records }: CountedPage,
   log: OpenLog,
   place: Cursor,
   { frame, view: { file } }: FollowSource,
-): Batch {
+): CountedPage {
   const { parts } = log.series
   const from = parts[0]!.name
   const isRenamed = from !== place.name
@@ -162,7 +169,7 @@ function withChanges(
     if (change?.kind === 'gap') packets.unshift(changePacket(change, frame, place))
     else if (change) packets.push(changePacket(change, frame, end))
   }
-  return { packet: joinPackets(packets), end }
+  return { packet: joinPackets(packets), end, records }
 }
 
 export async function withCursors(

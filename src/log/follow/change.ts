@@ -11,7 +11,7 @@ export type Change =
   | { kind: 'missing'; file: string; place: Cursor }
   | { kind: 'rotated'; file: string; to: string }
   | { kind: 'truncated'; file: string }
-  | { kind: 'gap'; file: string }
+  | { kind: 'gap'; file: string; records?: number }
 
 /** What happened to a file, for its followers. */
 export type FileChange = Exclude<Change, { kind: 'data' | 'late' | 'place' | 'missing' }>

@@ -26,6 +26,18 @@ export interface Batch {
   end: Cursor
 }
 
+/** The place of a channel, the number of its next batch, and how many records it has sent. */
+export interface ChannelEnd {
+  place: Cursor
+  next: number
+  sent: number
+}
+
+/** A batch of a channel, and how many records the channel has sent after it. */
+interface CountedBatch extends Batch {
+  sent: number
+}
+
 /** How many batches are kept for followers that lag a little. Later ones read the log themselves. */
 const KEPT_BATCHES = 64
 const KEPT_BYTES = 1024 * 1024
@@ -56,12 +68,14 @@ export class Channel {
   lastLate = -1
   /** How many heartbeats there were. */
   beats = 0
+  /** How many records were sent. */
+  sent = 0
   readonly #frame: Frame
   readonly #filter: Filter
   /** Whether bytes are sent as they arrive, unfinished lines included. */
   readonly #raw: boolean
   readonly #waiters = new Set<() => void>()
-  #batches: Batch[] = []
+  #batches: CountedBatch[] = []
   #first = 0
   #size = 0
   /** What arrived but was not sent, and its position: lines of the last record, and an unfinished line. */
@@ -89,6 +103,7 @@ export class Channel {
     this.#raw = raw
     this.#clock = clock
     if (last) this.#judge(last, 0, last.length)
+    this.sent = 0
   }
 
   /** Whether a record is held back that `flush` may send. */
@@ -96,12 +111,17 @@ export class Channel {
     return this.#held
   }
 
+  /** Where it is now. */
+  get end(): ChannelEnd {
+    return { place: this.place, next: this.next, sent: this.sent }
+  }
+
   get next(): number {
     return this.#first + this.#batches.length
   }
 
   /** A batch by number: undefined if it has not arrived yet, null if it is no longer kept. */
-  batch(number: number): Batch | null | undefined {
+  batch(number: number): CountedBatch | null | undefined {
     return number < this.#first ? null : this.#batches[number - this.#first]
   }
 
@@ -239,6 +259,7 @@ export class Channel {
     }
     if (records.length === 0) return
     this.lastLate = this.next
+    this.sent += records.length
     this.#add(recordsPacket(records, this.#frame, this.#filter, this.place), this.place)
   }
 
@@ -252,6 +273,7 @@ export class Channel {
       if (last.given) return rest
       const whole = last.bytes.length + rest.length <= MAX_PENDING ? asOne([last.bytes, rest]) : rest
       const given = isWantedAlone(whole, 0, this.#filter, this.#time)
+      if (given) this.sent++
       this.#last = { bytes: whole, given }
       return given ? whole : null
     }
@@ -259,13 +281,14 @@ export class Channel {
     if (!Number.isNaN(time)) this.#time = time
     const record = bytes.slice(from, to)
     const given = isWantedAlone(record, 0, this.#filter, this.#time)
+    if (given) this.sent++
     this.#last = { bytes: record, given }
     return given ? record : null
   }
 
   #add(packet: Packet, end: Cursor): void {
     this.place = end
-    this.#batches.push({ packet, end })
+    this.#batches.push({ packet, end, sent: this.sent })
     this.#size += packetSize(packet)
     // Late lines stay until followers that wait have had the chance to take them.
     if (this.lastLate < this.#polled) this.#trim()

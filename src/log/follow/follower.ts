@@ -23,7 +23,7 @@ import {
   pageTowards,
   withCursors,
 } from './catch-up.ts'
-import type { Channel } from './channel.ts'
+import type { Channel, ChannelEnd } from './channel.ts'
 import {
   beatPacket,
   changePacket,
@@ -59,10 +59,13 @@ interface UnsentTail {
 
 /** How many records of a tail are rendered at a time. */
 const RENDERED_RECORDS = 500
+/** How long a client that fell behind may take to catch up, before it is told how much is left out. */
+const MOST_BEHIND_MS = 10_000
 
 /**
  * One client. It gets the tail (or what it missed since its last connection), then the batches of its channel. A client
- * that is too slow for those reads the log itself until it has caught up.
+ * that is too slow for those reads the log itself until it has caught up. If that takes too long and it takes events, it
+ * goes on at the end of the log, with a `gap`.
  */
 export class Follower {
   readonly #hub: Hub
@@ -83,6 +86,10 @@ export class Follower {
   /** The place after the last batch taken, and the number of the next. */
   #given: Cursor
   #number: number
+  /** How many records the channel had sent at the place that this client has reached. */
+  #taken: number
+  /** When its client became too slow for the channel; null while it is not. */
+  #behindSince: number | null = null
   #beats: number
   /** Ends reads for this client when it disconnects. */
   readonly #disconnected = new AbortController()
@@ -99,6 +106,7 @@ export class Follower {
     this.#channel = channel
     this.#given = place
     this.#number = number
+    this.#taken = channel.sent
     this.#request = { ...request, context, signal: this.#disconnected.signal }
     this.#beats = channel.beats
   }
@@ -275,6 +283,7 @@ export class Follower {
    * Files may be renamed, compressed or removed meanwhile: then they are read again.
    */
   async #catchUp(from: Cursor): Promise<Packet> {
+    if (this.#isTooFarBehind) return this.#skip()
     let place = from
     for (let tries = 0; tries < 50 && !this.#ended; tries++) {
       try {
@@ -301,8 +310,8 @@ export class Follower {
 
   /** The next page on the way to where the channel is; null while that cannot be found. */
   async #towardsChannel(place: Cursor): Promise<Packet | null> {
-    const { place: goal, next } = this.#channel
-    const page = await pageTowards(goal, place, {
+    const goal = this.#channel.end
+    const page = await pageTowards(goal.place, place, {
       ...this.#request,
       size: this.#page.take(PAGE_BYTES),
       hold: (bytes) => !this.#ended && this.#page.hold(bytes),
@@ -310,16 +319,38 @@ export class Follower {
     if (page === null) return null
     if (page !== 'arrived') {
       this.#place = page.end
+      this.#taken += page.records
       if (!this.#ended) this.#page.hold(packetSize(page.packet))
       return page.packet
     }
     const isLateMissed = this.#channel.lastLate >= this.#number
-    this.#place = null
-    this.#given = goal
-    this.#number = next
-    if (isLateMissed) this.#reportLate(goal)
+    this.#join(goal)
+    if (isLateMissed) this.#reportLate(goal.place)
     // A timeline waits to be told that nothing is missing any more.
-    return this.#request.frame.parts ? beatPacket(this.#request.frame, goal) : NO_PACKET
+    return this.#request.frame.parts ? beatPacket(this.#request.frame, goal.place) : NO_PACKET
+  }
+
+  /** Goes on with the batches of the channel. */
+  #join({ place, next, sent }: ChannelEnd): void {
+    this.#place = null
+    this.#behindSince = null
+    this.#given = place
+    this.#number = next
+    this.#taken = sent
+  }
+
+  get #isTooFarBehind(): boolean {
+    if (this.#behindSince === null || !this.#request.frame.events) return false
+    return this.#request.context.clock.elapsed() - this.#behindSince > MOST_BEHIND_MS
+  }
+
+  /** Leaves out what its client is too slow for, and says how many records that are. */
+  #skip(): Packet {
+    const { frame, view } = this.#request
+    const { end } = this.#channel
+    const records = Math.max(0, end.sent - this.#taken)
+    this.#join(end)
+    return changePacket({ kind: 'gap', file: view.file, records }, frame, end.place)
   }
 
   /** Lines that arrived late belong before the place, where this client does not read again. */
@@ -336,11 +367,13 @@ export class Follower {
     if (batch) {
       this.#number++
       this.#given = batch.end
+      this.#taken = batch.sent
       return batch.packet
     }
     // Too late: the batch is no longer kept.
     if (batch === null) {
       this.#place = this.#given
+      this.#behindSince = this.#request.context.clock.elapsed()
       return NO_PACKET
     }
     if (this.#channel.failure) throw this.#channel.failure

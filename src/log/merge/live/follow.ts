@@ -57,9 +57,9 @@ export async function* followMerged(
 ): AsyncGenerator<Uint8Array> {
   const timeline = new FollowedTimeline(follow, limits, signal)
   try {
-    const opening = await timeline.open()
+    await timeline.open()
     yield follow.events ? HELLO : new Uint8Array()
-    if (opening) yield* timeline.newest(opening)
+    yield* timeline.newest()
     yield* timeline.appended()
   } finally {
     timeline.close()
@@ -79,6 +79,7 @@ class FollowedTimeline {
   readonly #out = new Output()
   /** What an event is made from. */
   readonly #data = new Output()
+  /** The newest records, until they are sent. */
   #opening: MergedPage | null = null
   #isChanged = false
   #wake = () => {}
@@ -94,8 +95,8 @@ class FollowedTimeline {
     signal.addEventListener('abort', this.#leave)
   }
 
-  /** Opens the logs. Returns the newest records, unless it begins at a place. Throws if no log can be read. */
-  async open(): Promise<MergedPage | null> {
+  /** Opens the logs, and reads the newest records, unless it begins at a place. Throws if no log can be read. */
+  async open(): Promise<void> {
     const { sources, request, tell } = this.#follow
     const known = await sources()
     for (const source of known.toSorted(bySource)) this.#add(source, this.#placeOf(source))
@@ -103,7 +104,7 @@ class FollowedTimeline {
     if (request.cursor === null && !request.first) {
       this.#opening = await this.#openAtEnd(lanes)
       tell?.([...this.#opening.missing, ...failedOf(lanes)])
-      return this.#opening
+      return
     }
     this.#others = this.#unknownIn(request.cursor?.place.lanes ?? [])
     const { time } = this.#cursor()
@@ -115,7 +116,6 @@ class FollowedTimeline {
     const nodes = new Set(known.map(({ node }) => nodeKey(node)))
     const gone = [...this.#others].filter(([key]) => !nodes.has(key))
     tell?.([...failed, ...gone.map(([key, { name = '' }]) => ({ name, error: new GoneError(key) }))])
-    return null
   }
 
   /** Joins the logs at their ends, and reads the newest records before. */
@@ -150,7 +150,9 @@ class FollowedTimeline {
   }
 
   /** The newest records, as they are sent. */
-  async *newest(page: MergedPage): AsyncGenerator<Uint8Array> {
+  async *newest(): AsyncGenerator<Uint8Array> {
+    const page = this.#opening
+    if (!page) return
     const places = this.#follow.events ? page.places() : null
     let left = page.records.length
     for (const record of page.records) {
@@ -162,6 +164,8 @@ class FollowedTimeline {
       if (isTurnOver()) await yieldToEventLoop()
     }
     page.release()
+    // It keeps the records and the logs that they are in: a follower that waits for days must not.
+    this.#opening = null
     if (this.#out.length > 0) yield this.#out.take()
   }
 
@@ -231,7 +235,8 @@ class FollowedTimeline {
       this.#time = Math.max(this.#time, time)
       this.#write({ ...record, source, placed: time, late: time < before }, () => this.#cursor())
     } else if (this.#follow.events && change && change.kind !== 'rotated') {
-      const data = JSON.stringify({ file: source.name })
+      const records = change.kind === 'gap' ? change.records : undefined
+      const data = JSON.stringify({ file: source.name, records })
       this.#out.add(encoder.encode(eventOf(change.kind, this.#id(this.#cursor()), data)))
     }
   }
