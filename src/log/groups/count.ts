@@ -1,14 +1,14 @@
 import type { LogGroups } from '../../answers.ts'
 import { LEVELS } from '../format/detect.ts'
 import { type CountedRange, countRecords } from '../histogram/count.ts'
-import { openingOf, stretchOf } from '../histogram/histogram.ts'
+import { countIn, openingOf, stretchOf } from '../histogram/histogram.ts'
 import { numberReader } from '../numbers/numbers.ts'
 import type { Reader } from '../pattern/pattern.ts'
 import type { Candidate } from '../search/filter.ts'
 import { type GroupsNote, timeNotes } from '../view/answer.ts'
-import { runInSlot, type ViewContext } from '../view/context.ts'
+import type { ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
-import { inSession, type Session, WIDER } from '../view/session.ts'
+import type { Session } from '../view/session.ts'
 import { valueReader } from '../where/where.ts'
 import { type GroupOrder, Groups, type GroupsDump } from './groups.ts'
 
@@ -42,10 +42,7 @@ export function groupsOf(
   signal?: AbortSignal,
 ): Promise<CountedGroups | null> {
   const opening = { ...openingOf(context, request, signal), isKnown }
-  return inSession(context, opening, async (session) => {
-    if (await session.lacksPeriod()) return WIDER
-    return runInSlot(context.scans, session.budget, () => count(session, request))
-  })
+  return countIn(context, opening, (session) => count(session, request), signal)
 }
 
 async function count(session: Session, request: ViewRequest & Grouping): Promise<CountedGroups> {

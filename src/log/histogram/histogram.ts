@@ -8,7 +8,7 @@ import { lastTime } from '../text/format.ts'
 import type { LogRequest } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import { timeNotes } from '../view/answer.ts'
-import { budgetOf, runInSlot, type ViewContext } from '../view/context.ts'
+import { budgetOf, type ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { inSession, type Opening, type Session, type SessionRequest, WIDER } from '../view/session.ts'
 import { type Chart, COLUMNS, type Histogram, layOut, MOST_BUCKETS, widen } from './chart.ts'
@@ -46,9 +46,7 @@ export function histogramRange(
   request: HistogramRequest,
   signal?: AbortSignal,
 ): Promise<Range | null> {
-  return inSession(context, openingOf(context, request, signal), async (session) =>
-    (await session.lacksPeriod()) ? WIDER : rangeIn(session, request),
-  )
+  return countIn(context, openingOf(context, request, signal), (session) => rangeIn(session, request), signal)
 }
 
 /** Counts records over time; null if `isKnown` says that the client already has the answer for these files. */
@@ -59,11 +57,23 @@ export async function histogramOf(
   signal?: AbortSignal,
 ): Promise<Histogram | null> {
   const opening = { ...openingOf(context, request, signal), isKnown }
-  return inSession(context, opening, async (session) => {
-    if (await session.lacksPeriod()) return WIDER
-    const found = await runInSlot(context.scans, session.budget, () => count(session, request))
+  const work = async (session: Session) => {
+    const found = await count(session, request)
     return session.cut?.hole === 'gap' ? { ...found, complete: false } : found
-  })
+  }
+  return countIn(context, opening, work, signal)
+}
+
+/** Opens a log and counts in it, in one slot: to open a log with archives takes as much memory as to read it. */
+export function countIn<T>(
+  context: ViewContext,
+  opening: Opening,
+  work: (session: Session) => Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T | null> {
+  const open = () =>
+    inSession(context, opening, async (session) => ((await session.lacksPeriod()) ? WIDER : work(session)))
+  return context.scans.run(open, signal)
 }
 
 /** How a log is opened to be counted. */

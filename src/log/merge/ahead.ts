@@ -99,9 +99,10 @@ export class Ahead {
     const { limits, parallel = 1 } = source.context
     const count = this.#options.lanes.length
     const share = Math.max(LEAST_SCAN, Math.floor(limits.scanBytes / count))
-    const context: ViewContext = {
+    return {
       ...source.context,
       scans: IN_SLOT,
+      archives: IN_SLOT,
       memory: this.memory,
       parallel: Math.max(1, Math.floor(parallel / count)),
       limits: {
@@ -116,8 +117,6 @@ export class Ahead {
           : Math.min(MIB, Math.max(16 * KIB, size + ONE_MORE)),
       },
     }
-    delete context.archives
-    return context
   }
 
   /** How much of a log is read next: its share of what is left, and more each time. */

@@ -143,7 +143,9 @@ class SideReader {
         return
       }
       try {
-        const sample = await sampleLog({ ...log, context: { ...log.context, scans: IN_SLOT } }, sampling)
+        // The comparison has a slot, in which it unpacks, too.
+        const context = { ...log.context, scans: IN_SLOT, archives: IN_SLOT }
+        const sample = await sampleLog({ ...log, context }, sampling)
         samples.push({ ...sample, log })
         if (!sample.complete) this.#cut()
         else if (!sample.isWhole) this.notes.add('sampled')
