@@ -45,7 +45,7 @@ function resourcesOf({ context, ...options }: LogResourceOptions) {
     maxSize: options.maxSize,
     queryView: async (request: Request, query: Query) => (await queryRoutes()).view(request, query),
   }
-  /** Answers about one log; a misspelt name is answered with the nearest one. */
+  /** Answers about one log, which may be named without the date that its files have; a misspelt name gets a hint. */
   const named = (handler: Handler): Handler => {
     return (request, query) => {
       const answer = handler(request, query)
@@ -53,7 +53,10 @@ function resourcesOf({ context, ...options }: LogResourceOptions) {
       return answer.catch(async (error) => {
         if (!isUnknownFile(error) || query.files) throw error
         const { entries } = await files.list(request.signal).catch(() => ({ entries: [] }))
-        throw noSuchFile(query.file!, entries)
+        const { newestDated } = await import('../log/rotated/kin.ts')
+        const file = await newestDated(entries, query.file!)
+        if (file === null) throw noSuchFile(query.file!, entries)
+        return handler(request, { ...query, file })
       })
     }
   }
@@ -70,6 +73,6 @@ function resourcesOf({ context, ...options }: LogResourceOptions) {
   return {
     ...handlers,
     compare: (request: Request, query: Query, config: CompareRoute['config']) =>
-      named(async () => (await queryRoutes()).compare(request, query, config))(request, query),
+      named(async (request, query) => (await queryRoutes()).compare(request, query, config))(request, query),
   }
 }

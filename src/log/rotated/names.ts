@@ -104,6 +104,11 @@ export function isRotatedName(name: string): boolean {
   return isRotated(parseName(name))
 }
 
+/** Whether a name has a date. */
+export function isDatedName(name: string): boolean {
+  return parseName(name).date !== ''
+}
+
 /** The same for a name that was parsed. */
 export function isRotated({ date, index, unclear }: LogName): boolean {
   return date !== '' || index >= 0 || unclear !== undefined
