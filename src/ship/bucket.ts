@@ -22,6 +22,8 @@ export class Stopped extends Error {
 }
 
 export interface RetryContext {
+  /** Settles as one try does; throws Stopped when that takes too long. @default waits however long it takes */
+  inTime?<T>(work: Promise<T>): Promise<T>
   sleep(ms: number): Promise<void>
   random(): number
   /** Whether to give up; called after each failure. */
@@ -37,14 +39,15 @@ const LONGEST_PAUSE = 30_000
 
 /** A bucket that retries forever, with pauses from 0.2 to 30 seconds and jitter. Throws Stopped when it gives up. */
 export function persistent(bucket: Bucket, context: RetryContext): Bucket {
+  const inTime = context.inTime ?? ((work) => work)
   async function persist<T>(work: () => Promise<T>): Promise<T> {
     for (let failures = 0; ; failures++) {
       try {
-        const done = await work()
+        const done = await inTime(work())
         if (failures > 0) context.onFailure(null)
         return done
       } catch (error) {
-        if (context.isFatal(error)) throw error
+        if (error instanceof Stopped || context.isFatal(error)) throw error
         context.onFailure(error)
         if (context.givesUp()) throw new Stopped()
         const most = Math.min(LONGEST_PAUSE, SHORTEST_PAUSE * 2 ** failures)

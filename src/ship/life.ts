@@ -1,5 +1,6 @@
 import type { BufferPool } from '../kit/bytes.ts'
 import type { Clock } from '../kit/limits/clock.ts'
+import type { ConcurrencyLimit } from '../kit/limits/concurrency-limit.ts'
 import {
   beginKey,
   beginText,
@@ -37,6 +38,8 @@ export interface LifeContext {
   clock: Clock
   /** Reusable memory for texts: a fresh 8 MiB for each segment would make 50 MB of garbage a second. */
   buffers: BufferPool
+  /** Bounds the texts that are in memory at the same time. */
+  packing: ConcurrencyLimit
   /** Whether no copy of the file was made since it was compared, so that it is not truncated. Asked after reads. */
   isUntouched(text: FileText, shipped: number): Promise<boolean>
   onShipped(life: number, bytes: number): void
@@ -101,11 +104,22 @@ export class Life {
     return size
   }
 
-  /** Ships what is due; with `everything`, all there is. Compresses one segment while another is on its way. */
+  /**
+   * Ships what is due; with `everything`, all there is at that moment: a file may grow faster than it can be shipped.
+   * Compresses one segment while another is on its way.
+   */
   async ship(everything: () => boolean): Promise<void> {
-    let next = await this.#prepare(this.#at, everything())
+    let goal = Number.POSITIVE_INFINITY
+    const prepare = async (after: Cursor) => {
+      const isAll = everything()
+      const size = await this.text.size()
+      if (isAll) goal = Math.min(goal, size)
+      if (size < after.shipped) throw new FileChanged(this.text.name)
+      return this.#context.packing.run(() => this.#prepare(after, Math.min(size, goal), isAll))
+    }
+    let next = await prepare(this.#at)
     while (next) {
-      const both = [this.#send(next), this.#prepare(next, everything())] as const
+      const both = [this.#send(next), prepare(next)] as const
       const [sent, ahead] = await Promise.allSettled(both)
       if (sent.status === 'rejected') throw sent.reason
       if (ahead.status === 'rejected') throw ahead.reason
@@ -146,11 +160,9 @@ export class Life {
   }
 
   /** Reads, checks and compresses the next segment; null while nothing is due. */
-  async #prepare(after: Cursor, everything: boolean): Promise<Prepared | null> {
+  async #prepare(after: Cursor, size: number, everything: boolean): Promise<Prepared | null> {
     const { native, rules, clock, buffers } = this.#context
-    const size = await this.text.size()
-    if (size < after.shipped) throw new FileChanged(this.text.name)
-    if (size === after.shipped) return null
+    if (size <= after.shipped) return null
     const waiting = after.waiting ?? clock.elapsed()
     const state = {
       from: after.from,

@@ -29,6 +29,8 @@ export class ShipMetrics {
   readonly #lives = new Map<string, Set<number>>()
   shippedBytes = 0
   lost = 0
+  /** When the heartbeat was last written, in milliseconds since the Unix epoch. */
+  heartbeat: number | null = null
   /** When the configuration last changed, in milliseconds since the Unix epoch; null if that is not known. */
   configChanged: number | null = null
   /** How many versions of the configuration were written. */
@@ -83,6 +85,8 @@ export class ShipMetrics {
     gauge('nodestate_ship_waiting_files', 'Files that are not completely shipped yet.', () => files)
     gauge('nodestate_ship_waiting_bytes', 'Bytes of these files that are only on disk.', () => bytes)
     gauge('nodestate_ship_left_files', 'Files that cannot be shipped.', () => left.length)
+    const beaten = 'When the heartbeat was last written to the storage.'
+    gauge('nodestate_ship_heartbeat_timestamp_seconds', beaten, () => this.heartbeat && this.heartbeat / 1000)
     counted('nodestate_ship_shipped_bytes', 'Bytes of text that were shipped.', () => this.shippedBytes)
     counted('nodestate_ship_requests', 'Requests to the storage.', () => [...this.#requests.values()])
     counted('nodestate_ship_lost', 'Files that were gone before they were read.', () => this.lost)

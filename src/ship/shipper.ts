@@ -1,5 +1,5 @@
 import { BufferPool } from '../kit/bytes.ts'
-import { type Clock, systemClock } from '../kit/limits/clock.ts'
+import { type Clock, inTime, systemClock } from '../kit/limits/clock.ts'
 import { concurrencyLimit } from '../kit/limits/concurrency-limit.ts'
 import { VERSION } from '../kit/version.ts'
 import { includeFilter } from '../log/files/include.ts'
@@ -39,7 +39,7 @@ export interface ShipperOptions {
   report(line: string): void
   /** The pause between two checks. @default a quarter of the segment age, at most a second */
   lookMs?: number | undefined
-  /** How long stopping may take while the storage fails. @default 20 s */
+  /** How long stopping may take, if the storage fails or is too slow. @default 7 s */
   stopMs?: number | undefined
   /** Time and timers. @default the system's */
   clock?: Clock | undefined
@@ -51,8 +51,14 @@ export interface ShipperOptions {
 export type Outcome = 'done' | 'left' | 'replaced' | 'no-directory'
 
 const REPORT_EVERY_MS = 60_000
-/** How many logs are shipped in parallel. Each holds two segments in memory. */
-const LOGS_AT_ONCE = 3
+const STOP_MS = 7000
+/** How long the last heartbeat may take after that. */
+const LAST_BEAT_MS = 1500
+/** How many logs are shipped in parallel, and how many of them have the text of a segment in memory. */
+const LOGS_AT_ONCE = 12
+const PACKING_AT_ONCE = 3
+
+const CUT_SHORT = 'Stopped before the storage had everything; what is left is shipped at the next start.'
 
 interface OpenLog {
   shipper: LogShipper
@@ -71,13 +77,20 @@ export class Shipper {
   readonly #group: ReturnType<typeof logGroups>
   readonly #logs = new Map<string, OpenLog>()
   readonly #buffers = new BufferPool(64 * 1024, 4, Number.POSITIVE_INFINITY)
+  readonly #packing = concurrencyLimit({ most: PACKING_AT_ONCE })
   readonly #nodeFiles: NodeFilesShipper
-  #stopping: number | null = null
+  #isStopping = false
+  /** Whether stopping has taken too long, and whether something was left because of that. */
+  #isOverdue = false
+  #isCutShort = false
+  #cancelOverdue = () => {}
   readonly #sleepers = new Set<() => void>()
+  readonly #requests = new Set<() => void>()
   #error: string | null = null
   #reportedAt = Number.NEGATIVE_INFINITY
   readonly #reportedLeft = new Set<string>()
   readonly #turnLimit = concurrencyLimit({ most: LOGS_AT_ONCE })
+  #counts: Record<string, LogCounts> = {}
   readonly #running = new Map<'beat' | 'node', Promise<void>>()
   #failure: { error: unknown } | null = null
   #isReplaced = false
@@ -91,9 +104,9 @@ export class Shipper {
     this.#clock = clock
     const retry = {
       random,
+      inTime: <T>(work: Promise<T>) => this.#inTime(work),
       sleep: (ms: number) => this.#sleep(ms),
-      givesUp: () =>
-        this.#stopping !== null && this.#clock.elapsed() - this.#stopping > (options.stopMs ?? 20_000),
+      givesUp: () => this.#isOverdue,
       isFatal: (error: unknown) =>
         error instanceof Replaced ||
         error instanceof OtherShipper ||
@@ -106,6 +119,7 @@ export class Shipper {
     const { bucket } = options
     // A shipper that was replaced writes nothing more.
     const put: Bucket['put'] = async (...write) => {
+      if (this.#isOverdue) throw new Stopped()
       await this.#ownership.check(bucket)
       return bucket.put(...write)
     }
@@ -118,7 +132,7 @@ export class Shipper {
       bucket: this.#bucket,
       clock,
       sleep: (ms) => this.#sleep(ms),
-      isStopping: () => this.#stopping !== null,
+      isStopping: () => this.#isStopping,
       isRunning: (pid) => options.process?.isRunning(pid) ?? false,
       describe: (stopped) => this.#heartbeat(stopped),
       shippedBytes: () => options.metrics.shippedBytes,
@@ -140,32 +154,59 @@ export class Shipper {
     const included = includeFilter(include)
     const odd = disk.left().filter(({ name }) => included(name))
     const logs = [...this.#logs.values()].map(({ shipper }) => shipper)
-    const isEnding = once || this.#stopping !== null
+    const isEnding = once || this.#isStopping
     const left = [...odd, ...logs.flatMap((log) => log.left(isEnding))]
     const waiting = logs.map((log) => log.waiting)
     const sum = (of: 'files' | 'bytes') => waiting.reduce((sum, each) => sum + each[of], 0)
     return { files: sum('files'), bytes: sum('bytes'), left }
   }
 
-  /** Ships everything there is, then ends. */
+  /** Ships everything there is now, then ends. What cannot be shipped in time is shipped at the next start. */
   stop(): void {
-    this.#stopping ??= this.#clock.elapsed()
+    if (this.#isStopping) return
+    this.#isStopping = true
+    this.#wake()
+    this.#cancelOverdue = this.#clock.after(this.#options.stopMs ?? STOP_MS, () => {
+      this.#isOverdue = true
+      for (const giveUp of this.#requests) giveUp()
+      this.#wake()
+    })
+  }
+
+  #wake(): void {
     for (const wake of this.#sleepers) wake()
+  }
+
+  /** A request that may outlast the end: one may hang for a minute. */
+  #inTime<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const giveUp = () => reject(new Stopped())
+      this.#requests.add(giveUp)
+      const cancel = this.#isOverdue ? this.#clock.after(LAST_BEAT_MS, giveUp) : () => {}
+      const settled = () => {
+        cancel()
+        this.#requests.delete(giveUp)
+      }
+      work.then(resolve, reject).finally(settled)
+    })
   }
 
   async run(): Promise<Outcome> {
     try {
       if (!(await this.#ownership.takeOver())) return 'done'
       this.#started = true
+      this.#beaten()
       const outcome = await this.#rounds()
+      if (this.#isCutShort) this.#options.report(CUT_SHORT)
       await this.#ownership.beat(true)
       return outcome
     } catch (error) {
-      if (error instanceof Replaced) return this.#stopping === null ? 'replaced' : 'done'
+      if (error instanceof Replaced) return this.#isStopping ? 'done' : 'replaced'
       if (!(error instanceof Stopped)) throw error
-      this.#options.report('Stopped while the storage failed; what is left is shipped at the next start.')
+      if (!this.#isCutShort) this.#options.report(CUT_SHORT)
       return 'done'
     } finally {
+      this.#cancelOverdue()
       for (const { files } of this.#logs.values()) await files.close()
     }
   }
@@ -173,7 +214,7 @@ export class Shipper {
   async #rounds(): Promise<Outcome> {
     for (;;) {
       if (this.#ownership.isStale && !this.#ownership.isWaiting) await this.#startOver()
-      const stopping = this.#stopping !== null
+      const stopping = this.#isStopping
       const there = await this.#look().catch((error: unknown) => {
         // What cannot be read now may be readable later; shipping once does not wait for it.
         if (!(error instanceof UnreadableLog) || this.#options.once) throw error
@@ -196,11 +237,16 @@ export class Shipper {
       if (this.#ownership.isBeatDue)
         void this.#start('beat', async () => {
           this.#isReplaced = !(await this.#ownership.beat())
+          this.#beaten()
         })
       await this.#sleep(this.#pause())
       this.#throwFailure()
       if (this.#isReplaced) throw new Replaced()
     }
+  }
+
+  #beaten(): void {
+    this.#options.metrics.heartbeat = this.#clock.now()
   }
 
   /** Forgets what was read from the bucket. */
@@ -235,7 +281,7 @@ export class Shipper {
 
   #pause(): number {
     const { lookMs, rules, once } = this.#options
-    const isEnding = once || this.#stopping !== null
+    const isEnding = once || this.#isStopping
     return lookMs ?? Math.max(50, Math.min(isEnding ? 250 : 1000, rules.segmentAgeMs / 4))
   }
 
@@ -273,6 +319,7 @@ export class Shipper {
       announce: async () => void (await this.#ownership.beat()),
       clock: this.#clock,
       buffers: this.#buffers,
+      packing: this.#packing,
       onShipped: (life, bytes) => metrics.onShipped(log, life, bytes),
       onLost: () => {
         metrics.lost++
@@ -283,7 +330,7 @@ export class Shipper {
 
   /** Starts a turn of each idle log. A slow log does not hold up the others. */
   #turns(): Promise<void>[] {
-    const everything = () => this.#options.once || this.#stopping !== null
+    const everything = () => this.#options.once || this.#isStopping
     return [...this.#logs.values()].map((log) => {
       log.busy ??= this.#turnLimit
         .run(() => log.shipper.turn(everything))
@@ -293,6 +340,7 @@ export class Shipper {
           },
           (error: unknown) => {
             log.done = error instanceof Stopped
+            if (log.done) this.#isCutShort = true
             if (error instanceof Replaced) this.#failure ??= { error }
             else if (!log.done && !this.#isReplaced) this.#onFailure(error)
           },
@@ -343,10 +391,14 @@ export class Shipper {
     }
   }
 
+  /** Counting takes seconds where much was written; at the end there is no time for that. */
   async #counted(levels: NonNullable<ShipperOptions['levels']>): Promise<Record<string, LogCounts>> {
-    const counts = await levels()
-    this.#options.metrics.onCounted(counts)
-    return counts
+    const counting = levels().then((counts) => {
+      this.#options.metrics.onCounted(counts)
+      this.#counts = counts
+    })
+    await (this.#isStopping ? inTime(this.#clock, LAST_BEAT_MS, counting) : counting)
+    return this.#counts
   }
 
   /** Prints at most one line a minute, however much fails. */

@@ -38,6 +38,14 @@ describe('deploy/README.md', () => {
     }
   })
 
+  it('has tables whose rows have as many cells as their head', () => {
+    const rows = read('README.md')
+      .split('\n')
+      .map((line) => (line.startsWith('|') ? line.split('|').length : 0))
+    for (const [i, cells] of rows.entries())
+      if (cells > 0 && rows[i - 1]! > 0) expect(cells, `line ${i + 1}`).toBe(rows[i - 1])
+  })
+
   it('names only scripts that exist', () => {
     const scripts = Object.keys(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts)
     const named = [...read('README.md').matchAll(/npm run ([\w:]+)/g)].map((match) => match[1]!)

@@ -18,6 +18,7 @@ describe('deploy/ship', () => {
     const [, , command] = /^ExecStart=(\S+) ship (.*)$/m.exec(unit)!
     const settings = settingsOf(command!.replace('%H', 'db-4').split(' '))
     expect(settings).toMatchObject({ logs: '/var/log/lindb', target: 's3://logs/prod/db-4', once: false })
+    expect(settings.metricsListen?.port).toBe(9101)
     expect(unit).toMatch(/^RestartPreventExitStatus=3$/m)
     expect(unit).toMatch(/^BindReadOnlyPaths=-\/var\/log\/lindb -\/etc\/lindb\/broker\.toml$/m)
     expect(unit).not.toMatch(/^(BindPaths|ReadWritePaths|StateDirectory)=/m)
@@ -29,6 +30,7 @@ describe('deploy/ship', () => {
     const [command, ...args] = sidecar.args
     expect(command).toBe('ship')
     expect(settingsOf(args)).toMatchObject({ logs: '/logs', config: '/config/broker.toml' })
+    expect(settingsOf(args).metricsListen?.port).toBe(9101)
     expect(sidecar.volumeMounts.every(({ readOnly }: { readOnly?: boolean }) => readOnly)).toBe(true)
   })
 

@@ -384,6 +384,7 @@ describe.skipIf(needs)(`nodestate ship to a bucket${needs ? ` (${needs})` : ''}`
       ['nodestate_ship_waiting_files', 'gauge'],
       ['nodestate_ship_waiting_bytes', 'gauge'],
       ['nodestate_ship_left_files', 'gauge'],
+      ['nodestate_ship_heartbeat_timestamp_seconds', 'gauge'],
       ['nodestate_ship_shipped_bytes_total', 'counter'],
       ['nodestate_ship_requests_total', 'counter'],
       ['nodestate_ship_lost_total', 'counter'],

@@ -1,18 +1,7 @@
-import {
-  appendFileSync,
-  copyFileSync,
-  renameSync,
-  truncateSync,
-  unlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import { appendFileSync, renameSync, truncateSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { directoryBucket } from '../../src/entry/ship/directory.ts'
 import { nodeDisk } from '../../src/entry/ship/disk.ts'
-import type { Bucket } from '../../src/ship/bucket.ts'
-import { livesOf, objectsIn } from './home.ts'
 import { until, useLocal } from './local.ts'
 
 const local = useLocal()
@@ -132,30 +121,6 @@ describe('a file is shipped once, although', () => {
     running.stop()
     expect(await done).toBe('done')
     expect([...texts()]).toEqual([[1, a]])
-  })
-
-  it('the shipper gave up a write that had arrived, and it is then copied and truncated', async () => {
-    const [a, b] = [lines(20), lines(3)]
-    put('broker.log', a)
-    const real = directoryBucket(local.home)
-    let isLost = false
-    const write: Bucket['put'] = async (key, ...rest) => {
-      const isWritten = await real.put(key, ...rest)
-      if (isLost || !key.endsWith('.gz')) return isWritten
-      isLost = true
-      copyFileSync(at('broker.log'), at('broker.log.1'))
-      writeFileSync(at('broker.log'), b)
-      running.stop()
-      throw new Error('the answer is lost')
-    }
-    const running = shipper({ once: false, stopMs: -1, bucket: { ...real, put: write } })
-    expect(await running.run()).toBe('done')
-    expect(isLost).toBe(true)
-    expect([...texts()]).toEqual([
-      [1, a],
-      [2, b],
-    ])
-    expect(livesOf(objectsIn(local.home), 'broker.log')[0]!.ends).toEqual([{ size: a.length, how: 'end' }])
   })
 
   it('there is an archive of it while it is active', async () => {

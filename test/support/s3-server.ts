@@ -26,6 +26,8 @@ export interface S3Server {
   cut: number
   pageSize: number
   credentials: Credentials | null
+  /** How long each answer to a PUT takes, in milliseconds. */
+  putMs: number
   close(): Promise<void>
 }
 
@@ -59,6 +61,7 @@ export async function startS3Server(credentials: Credentials | null = null): Pro
     cut: 0,
     pageSize: 1000,
     credentials,
+    putMs: 0,
     close: () =>
       new Promise((resolve) => {
         http.close(() => resolve())
@@ -83,6 +86,7 @@ function answer(server: S3Server, request: IncomingMessage, response: ServerResp
   else if (bucket === 'nowhere') error(response, 404, 'NoSuchBucket')
   else if (key === '' && request.method === 'HEAD') response.end()
   else if (key === '') list(server, url, response)
+  else if (request.method === 'PUT') void receive(server, key, request, response)
   else if (!object) error(response, 404, 'NoSuchKey')
   else if (ifMatch !== undefined && ifMatch !== object.etag) error(response, 412, 'PreconditionFailed')
   else if (ifNoneMatch === object.etag) response.writeHead(304).end()
@@ -108,6 +112,18 @@ function isSigned(request: IncomingMessage, url: URL, credentials: Credentials):
   const key = scope.split('/').reduce<string | Buffer>(hmac, `AWS4${credentials.secretAccessKey}`)
   const text = ['AWS4-HMAC-SHA256', date, scope, hash(asked)].join('\n')
   return hmac(key, text).toString('hex') === signature
+}
+
+async function receive(server: S3Server, key: string, request: IncomingMessage, response: ServerResponse) {
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers
+  const pieces: Buffer[] = []
+  for await (const piece of request) pieces.push(piece)
+  await new Promise((resolve) => setTimeout(resolve, server.putMs))
+  const there = server.objects.get(key)
+  if ((ifNoneMatch === '*' && there) || (ifMatch !== undefined && ifMatch !== there?.etag))
+    return error(response, 412, 'PreconditionFailed')
+  server.put(key, Buffer.concat(pieces))
+  response.writeHead(200, { ETag: server.objects.get(key)!.etag }).end()
 }
 
 function give(

@@ -116,6 +116,8 @@ async function ship(settings: ShipSettings, env: Environment): Promise<number> {
     progress?.stop()
     progress = null
     unlisten?.()
+    // A request that nobody waits for any more would keep the process for a minute.
+    setTimeout(() => process.exit(), 500).unref()
   }
 }
 

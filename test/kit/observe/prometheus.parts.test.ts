@@ -78,6 +78,7 @@ describe('the metrics', () => {
     for (const file of ['grafana/nodestate.json', 'prometheus/rules.yaml', 'prometheus/slo.yaml'])
       for (const name of askedIn(file)) expect(shownIn(text), `${file}: ${name}`).toContain(name)
     const ship = new ShipMetrics()
+    ship.heartbeat = Date.now()
     ship.onCounted({ 'a.log': { lastLine: null, minutes: {} } })
     const status = { life: 1, size: 0, lagBytes: 0, lagSeconds: 0, open: [] }
     const shipped = ship.render(new Map([['a.log', status]]), { files: 0, bytes: 0, left: [] })

@@ -93,7 +93,7 @@ describe('the versions of a configuration', () => {
       bucket: { ...real, put },
       nodeFiles: { node: async () => null, config: async () => 'a = 1' },
       clock: readClock(() => 1000),
-      stopMs: -1,
+      stopMs: 300,
     })
     crashed.stop()
     await crashed.run()
