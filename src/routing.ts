@@ -90,6 +90,7 @@ export class Routing {
   readonly #checkHost: ReturnType<typeof hostGuard>
   readonly #loadObserver: () => Promise<Observer>
   #observer: Observer | null = null
+  #isLoopKnown = false
   readonly #direct = new Map<string, Answer>()
 
   constructor(options: RoutingOptions, access: Access) {
@@ -295,8 +296,11 @@ export class Routing {
     const problem = toProblem(error)
     const { onError = (error: unknown) => console.error(error) } = this.#options
     // A client disconnect is not a server error, and a LogError is for the client to fix.
-    if (problem.status >= 500 && !request.signal.aborted && !(error instanceof LogError))
-      onError(problem.cause ?? problem, request)
+    const isOurs = problem.status >= 500 && !request.signal.aborted && !(error instanceof LogError)
+    // Anybody can send a coordinator's header: it is reported once.
+    const isKnown = problem.code === 'loop' && this.#isLoopKnown
+    this.#isLoopKnown ||= problem.code === 'loop'
+    if (isOurs && !isKnown) onError(problem.cause ?? problem, request)
     return problemResponse(problem, request.headers.get('Accept'))
   }
 

@@ -38,7 +38,7 @@ const LIMITS = {
  * stops reading is cut, so that it never looks complete.
  */
 export async function serve(app: App, options: ServeOptions = {}): Promise<Server> {
-  const { port, hostname, tls, stallMs, most, onError, onCut } = resolveServeOptions(options)
+  const { port, hostname, tls, stallMs, most, onError, onCut, onConnect } = resolveServeOptions(options)
   const fetch = withSlicedBodies((request, env) => {
     if (connections.all.size > most && !isProbe(env.incoming)) return crowded(env)
     if (!hasOneHost(env.incoming)) return problemResponse(BAD_REQUEST, env.incoming.headers.accept)
@@ -56,7 +56,10 @@ export async function serve(app: App, options: ServeOptions = {}): Promise<Serve
     ? createTlsServer({ ...LIMITS, ...contextOf(tls), ...askingFor(tls), handshakeTimeout: 10_000 }, listener)
     : createServer(LIMITS, listener)
   server.on('clientError', refuse)
-  server.on('connect', refuseConnect)
+  server.on('connect', (request, socket) => {
+    refuseConnect(socket)
+    onConnect(request)
+  })
   // What a client expects beyond 100-continue changes nothing in a read-only answer.
   server.on('checkExpectation', listener)
   server.timeout = stallMs

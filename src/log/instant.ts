@@ -10,7 +10,7 @@ const EARLIEST = -8.64e15
  * An instant as people write it, in ms since the epoch, or null when it is none of these:
  * ISO 8601 with a zone (`T` or space, any number of decimals, date only), the same without a zone in `zone`,
  * a time of day (`02:10`: today, or yesterday where that would be in the future), also with its day (`yesterday 14:00`),
- * an age (`15m`, `1h30m`, `7d ago`, `-2h`, `now-2h`, `2 hours ago`) counted back from `now`, or the Unix epoch in seconds
+ * an age (`15m`, `1h 30m`, `7d ago`, `-2h`, `now-2h`, `2 hours ago`) counted back from `now`, or the Unix epoch in seconds
  * (10 digits, decimals allowed) or milliseconds (13 digits).
  */
 export function parseInstant(text: string, options: InstantOptions): number | null {
@@ -62,14 +62,18 @@ export function parseDuration(text: string): number | null {
 }
 
 const WORDS = / *(millisecond|second|sec|minute|min|hour|hr|day|week)s?\b[ ,]*/gi
+/** What people write inside a length: `1h 30m`, `1 h`, `1 hour and 30 minutes`. */
+const BETWEEN = /(?<=[a-z])[ ,]*(?:and +)?(?=\d)|(?<=\d) +(?=[a-z])/g
 const LETTERS: Record<string, string> = { millisecond: 'ms', minute: 'm', min: 'm' }
 
 /** A length of time before now: `15m`, and as people write it `15m ago`, `-15m`, `now-15m`, `15 minutes ago`. */
 function parseAge(text: string): number | null {
   const [, length = text] = /^(?:now)? ?- ?(.+)$/i.exec(text) ?? /^(.+?) +ago$/i.exec(text) ?? []
-  return parseDuration(
-    length.replace(WORDS, (_, word: string) => LETTERS[word.toLowerCase()] ?? word[0]!.toLowerCase()),
+  const short = length.replace(
+    WORDS,
+    (_, word: string) => LETTERS[word.toLowerCase()] ?? word[0]!.toLowerCase(),
   )
+  return parseDuration(short.replace(BETWEEN, ''))
 }
 
 // The space before an offset is a `+` that a client forgot to encode: a query string turns it into a space.

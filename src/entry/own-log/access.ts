@@ -1,5 +1,6 @@
 import { callOf } from '../../doors/mcp/service.ts'
 import { idFields } from '../../kit/observe/request-id.ts'
+import type { KnownTokens } from './known-tokens.ts'
 import { origin } from './log-line.ts'
 import type { OwnLog } from './own-log.ts'
 
@@ -12,8 +13,8 @@ const LONGEST = 1024
 const SECRET_NAME = /(?:token|secret|passw(?:or)?d|key|credential|auth|signature)s?$/i
 
 export interface AccessLogOptions {
-  /** The single token, which no line may show. */
-  token?: string | null
+  /** The tokens that no line may show. */
+  tokens?: KnownTokens | null
   /** The name of the token that a request came with. */
   nameOf?: (request: Request) => string | undefined
 }
@@ -25,7 +26,7 @@ export interface AccessLogOptions {
 export function withAccessLog(
   fetch: Fetch,
   log: OwnLog,
-  { token = null, nameOf = () => undefined }: AccessLogOptions = {},
+  { tokens = null, nameOf = () => undefined }: AccessLogOptions = {},
 ): Fetch {
   if (!log.writes('info')) return fetch
   return (request, env) => {
@@ -40,7 +41,11 @@ export function withAccessLog(
         ...(tool && { tool }),
         ...idFields(request),
       }
-      log.info(REQUEST, `${request.method} ${safeTarget(request.url, token)} ${response.status}`, context)
+      log.info(
+        REQUEST,
+        `${request.method} ${safeTarget(request.url, tokens, { own: bearerOf(request) })} ${response.status}`,
+        context,
+      )
       return response
     }
     const response = fetch(request, env)
@@ -49,8 +54,8 @@ export function withAccessLog(
 }
 
 export interface TargetOptions {
-  /** Whether the text of a value is a secret, besides that of a parameter that names one. @default none is */
-  isSecret?: (value: string) => boolean
+  /** The token that the request came with, valid or not. */
+  own?: string | undefined
   /** @default 1024 */
   longest?: number
 }
@@ -58,13 +63,14 @@ export interface TargetOptions {
 /** Path and query of a URL, or of a path alone, for the log: no token, no value of a parameter that names a secret, not too long. */
 export function safeTarget(
   url: string,
-  token: string | null,
-  { isSecret = () => false, longest = LONGEST }: TargetOptions = {},
+  tokens: KnownTokens | null,
+  { own, longest = LONGEST }: TargetOptions = {},
 ): string {
   const slash = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
   let target = slash < 0 ? '/' : url.slice(slash)
+  const isSecret = (value: string) => value === own || tokens?.has(value) === true
   if (target.includes('?')) target = withoutSecretValues(target, isSecret)
-  if (token !== null) target = withoutToken(target, token)
+  if (tokens !== null) target = withoutTokens(target, (text) => tokens.mask(text, own))
   return target.length > longest ? `${target.slice(0, longest)}…` : target
 }
 
@@ -84,15 +90,21 @@ function withoutSecretValues(target: string, isSecret: (value: string) => boolea
   return target.slice(0, query) + shown.join('')
 }
 
+/** The token that a request comes with. */
+export function bearerOf({ headers }: Request): string | undefined {
+  return /^Bearer +(\S+)/i.exec(headers.get('Authorization') ?? '')?.[1]
+}
+
 /** How often a URL may be encoded on its way through proxies. */
 const ENCODINGS = 3
 
 /** A token can hide behind percent-encoding: `%74oken`, in lower or upper case, twice. Then the decoded target is shown. */
-function withoutToken(target: string, token: string): string {
-  let masked = target.replaceAll(token, '***')
+function withoutTokens(target: string, mask: (text: string) => string): string {
+  let masked = mask(target)
   for (let text = masked, depth = 0; depth < ENCODINGS && text.includes('%'); depth++) {
     text = decoded(text)
-    if (text.includes(token)) masked = text = text.replaceAll(token, '***')
+    const clean = mask(text)
+    if (clean !== text) masked = text = clean
   }
   return masked
 }

@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto'
-import type { Token } from '../../access/grant.ts'
-import type { TokenSource } from '../../access/guard.ts'
 import { callOf } from '../../doors/mcp/service.ts'
 import { addressOf } from '../../http/peer.ts'
 import { watchBody } from '../../kit/observe/observer.ts'
 import { idFields } from '../../kit/observe/request-id.ts'
-import { type Fetch, safeTarget } from './access.ts'
+import { bearerOf, type Fetch, safeTarget } from './access.ts'
+import type { KnownTokens } from './known-tokens.ts'
 import { neutral } from './log-line.ts'
 import { inBatches } from './own-log.ts'
 import type { LineWriter } from './rotating-file.ts'
@@ -35,9 +33,8 @@ interface AuditEntry {
 }
 
 export interface AuditOptions {
-  /** The single token, and the others. */
-  token: string | null
-  tokens: TokenSource | null
+  /** The tokens that no line may show. */
+  tokens: KnownTokens
   /** The name of the token that a request came with. */
   nameOf: (request: Request) => string | undefined
 }
@@ -45,30 +42,32 @@ export interface AuditOptions {
 export type Audit = ReturnType<typeof openAudit>
 
 /** Writes who read what: one line of JSON for each request, when its answer has ended. */
-export function openAudit(writer: LineWriter, { token, tokens, nameOf }: AuditOptions) {
+export function openAudit(writer: LineWriter, { tokens, nameOf }: AuditOptions) {
   const lines = inBatches(writer)
   /** Answers that are being sent; each has a connection, so there are not more of them. */
   const open = new Set<() => void>()
-  const isSecret = secretIn(token, tokens)
+  const writeEntry = (entry: AuditEntry, own?: string) =>
+    lines.write(`${tokens.mask(neutral(JSON.stringify(entry)), own)}\n`)
 
   const record = (request: Request, env: object) => {
     const time = new Date().toISOString()
     const address = addressOf(env)
     const write = (status: number, bytes: number | null) => {
       const call = callOf(request)
-      const target = { isSecret: isSecret(request), longest: LONGEST }
+      const own = bearerOf(request)
+      const target = { own, longest: LONGEST }
       const entry: AuditEntry = {
         time,
         token: nameOf(request) ?? null,
         address,
         method: request.method,
-        url: safeTarget(request.url, token, target),
+        url: safeTarget(request.url, tokens, target),
         status,
         bytes,
         id: idFields(request).requestId ?? null,
-        ...(call && { tool: call.tool, reads: call.reads.map((url) => safeTarget(url, token, target)) }),
+        ...(call && { tool: call.tool, reads: call.reads.map((url) => safeTarget(url, tokens, target)) }),
       }
-      lines.write(`${neutral(JSON.stringify(entry))}\n`)
+      writeEntry(entry, own)
     }
     return write
   }
@@ -107,35 +106,15 @@ export function openAudit(writer: LineWriter, { token, tokens, nameOf }: AuditOp
         return answer instanceof Promise ? answer.then(done, failed) : done(answer)
       }
     },
+    /** A request that the server refused by itself. */
+    refused(method: string, url: string, address: string | null, status: number) {
+      const time = new Date().toISOString()
+      writeEntry({ time, token: null, address, method, url, status, bytes: null, id: null })
+    },
     /** Writes what is still open, with what was sent of it, and closes. */
     close() {
       for (const end of [...open]) end()
       lines.close()
     },
   }
-}
-
-/** Whether a value is a token: the request's own, or any that is valid here, of which only digests may be known. */
-function secretIn(single: string | null, source: TokenSource | null) {
-  const digests = new WeakMap<readonly Token[], Set<string>>()
-  const known = (tokens: readonly Token[]) => {
-    const found = digests.get(tokens) ?? new Set(tokens.map(digestOf))
-    digests.set(tokens, found)
-    return found
-  }
-  return (request: Request) => {
-    const own = /^Bearer +(\S+)/i.exec(request.headers.get('Authorization') ?? '')?.[1]
-    const tokens = source?.()
-    const others = tokens === undefined || tokens instanceof Promise ? null : known(tokens)
-    return (value: string) =>
-      value !== '' && (value === own || value === single || others?.has(sha256(value)) === true)
-  }
-}
-
-function digestOf({ token }: Token): string {
-  return /^sha256:/i.test(token) ? token.slice('sha256:'.length).toLowerCase() : sha256(token)
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
 }

@@ -32,6 +32,7 @@ export function startWith(serve: Serve, host: HostOptions = {}) {
           const stack = error instanceof Error ? error.stack : null
           log.error(BROKEN, `A request failed: ${describe(error)}`, { stack })
         },
+        onConnect: service.refusedConnect,
         onCut(reason, request) {
           const level = reason instanceof StalledError ? 'info' : 'warn'
           log[level](BROKEN, `An answer was cut: ${describe(reason)}`, idFields(request))

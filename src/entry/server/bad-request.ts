@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
@@ -31,7 +31,7 @@ function afterAnswer(answer: ServerResponse, socket: HttpSocket, error: NodeJS.E
 }
 
 /** This is not a proxy. Without a listener Node closes the connection without an answer. */
-export function refuseConnect(_request: IncomingMessage, socket: Duplex): void {
+export function refuseConnect(socket: Duplex): void {
   const detail = 'This service is read-only and not a proxy; use GET or HEAD.'
   const title = 'The method is not allowed'
   const body = `${JSON.stringify({ type: '/problems/method-not-allowed', title, status: 405, detail })}\n`

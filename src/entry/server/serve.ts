@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http'
+
 /** An app, or anything else with a `fetch` that answers requests. */
 export interface App {
   // biome-ignore lint/suspicious/noExplicitAny: what a runtime passes beside the request is the app's business
@@ -30,6 +32,8 @@ export interface ServeOptions {
   onError?: ((error: unknown) => void) | undefined
   /** Called when an answer was cut because its body failed or its client stopped reading. @default nothing */
   onCut?: ((reason: unknown, request?: Request) => void) | undefined
+  /** Called when a client takes this for a proxy (`CONNECT`) and is refused (Node only). @default nothing */
+  onConnect?: ((request: IncomingMessage) => void) | undefined
 }
 
 /** A server that listens. */
@@ -60,6 +64,7 @@ export function resolveServeOptions(options: ServeOptions) {
     most: options.connections ?? Number.POSITIVE_INFINITY,
     onError: options.onError ?? ((error: unknown) => console.error(error)),
     onCut: options.onCut ?? (() => {}),
+    onConnect: options.onConnect ?? (() => {}),
   }
 }
 

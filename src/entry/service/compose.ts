@@ -1,10 +1,13 @@
 import { closeSync, constants, existsSync, mkdirSync, opendirSync, openSync, statSync } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
 import { createRequire } from 'node:module'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type AppOptions, createApp } from '../../app.ts'
 import { createFleet } from '../../fleet/fleet.ts'
+import { addressOf } from '../../http/peer.ts'
+import { Problem } from '../../http/problem.ts'
 import { createMetrics } from '../../kit/observe/metrics.ts'
 import { idFields } from '../../kit/observe/request-id.ts'
 import { VERSION } from '../../kit/version.ts'
@@ -13,9 +16,10 @@ import { fsStore } from '../../store/fs.ts'
 import { onRetries } from '../../store/remote/retry.ts'
 import { SEGMENTS } from '../../store/segment/names.ts'
 import { StoreError } from '../../store/store.ts'
-import { type Fetch, safeTarget, withAccessLog } from '../own-log/access.ts'
+import { bearerOf, type Fetch, safeTarget, withAccessLog } from '../own-log/access.ts'
 import { type Audit, openAudit } from '../own-log/audit.ts'
-import { describe, jsonLine, origin, textLine } from '../own-log/log-line.ts'
+import { KnownTokens } from '../own-log/known-tokens.ts'
+import { describe, jsonLine, type LogEntry, origin, textLine } from '../own-log/log-line.ts'
 import { openOwnLog } from '../own-log/own-log.ts'
 import { type LineWriter, rotatingFile } from '../own-log/rotating-file.ts'
 import { codeOf, reasonOf } from '../settings/reason.ts'
@@ -103,9 +107,12 @@ export function compose(
   const isElsewhere = logs === null || parseBucket(logs) || isShipped
   const notes = [...warnings, ...(isElsewhere ? [] : prepareLogs(logs, embedded))]
   const writer = embedded ? ownFile(settings.logs, stderr) : stderr
-  const log = openOwnLog(settings.logLevel, writer, settings.logFormat === 'json' ? jsonLine : textLine)
+  const format = settings.logFormat === 'json' ? jsonLine : textLine
+  let known = new KnownTokens(settings.token, null)
+  const log = openOwnLog(settings.logLevel, writer, (entry: LogEntry) => known.mask(format(entry)))
   const tokens =
     settings.tokens === null ? null : tokensFile(settings.tokens, (line) => log.warn(STARTED, line))
+  if (tokens) known = new KnownTokens(settings.token, tokens)
   /** The names of the tokens that requests carry, for the access log. */
   const names = new WeakMap<Request, string>()
   const nameOfToken = (request: Request) => names.get(request)
@@ -114,8 +121,7 @@ export function compose(
     auditFile === null
       ? null
       : openAudit(auditFile === '-' ? stderr : auditWriter(auditFile, (line) => log.error(AUDIT, line)), {
-          token: settings.token,
-          tokens,
+          tokens: known,
           nameOf: nameOfToken,
         })
   const what = settings.config ?? (settings.home === null ? null : joined(settings.home, 'config.toml'))
@@ -147,9 +153,11 @@ export function compose(
         mcp: settings.mcp && (async () => (await import('../../doors/mcp/mcp.ts')).mcp),
         page: settings.page && (async () => (await import('../../doors/page.ts')).page),
         onError(error: unknown, request: Request) {
-          const target = safeTarget(request.url, settings.token)
+          const target = safeTarget(request.url, known, { own: bearerOf(request) })
           const context = { ...contextOf(error), ...idFields(request) }
-          log.error(FAILED, `${request.method} ${target} failed: ${describe(error)}`, context)
+          // Anybody can send the header of a coordinator.
+          const level = error instanceof Problem && error.code === 'loop' ? 'warn' : 'error'
+          log[level](FAILED, `${request.method} ${target} failed: ${describe(error)}`, context)
         },
       } satisfies Partial<AppOptions>
       const node = {
@@ -174,7 +182,13 @@ export function compose(
       if (isOpenOnLoopback(settings)) answer = forLocalHosts(answer, hostname())
       if (isGuarded(settings)) answer = slowedSignIns(answer)
       if (audit) answer = audit.watch(answer)
-      return withAccessLog(answer, log, { token: settings.token, nameOf: nameOfToken })
+      return withAccessLog(answer, log, { tokens: known, nameOf: nameOfToken })
+    },
+    /** A client that takes this for a proxy was refused. */
+    refusedConnect({ url = '', socket }: IncomingMessage): void {
+      const shownUrl = safeTarget(`/${url}`, known).slice(1)
+      audit?.refused('CONNECT', shownUrl, addressOf({ address: socket.remoteAddress }), 405)
+      log.info(FAILED, `CONNECT ${shownUrl} 405`)
     },
     /** The line that says where to look. */
     welcome(url: string): string {
@@ -236,7 +250,8 @@ async function loadRest({ fleet, peers, peersFrom, join, loki, mcp, page }: Sett
 
 /** A known failure logs its code; an unknown one also logs the stack. */
 function contextOf(error: unknown): Record<string, unknown> {
-  if (error instanceof StoreError || error instanceof HomeError) return { code: error.code }
+  if (error instanceof StoreError || error instanceof HomeError || error instanceof Problem)
+    return { code: error.code }
   return { stack: error instanceof Error ? (error.stack ?? null) : null }
 }
 

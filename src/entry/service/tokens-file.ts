@@ -30,8 +30,10 @@ export function tokensFile(path: string, report: (line: string) => void): TokenS
       complaint = null
     } catch (error) {
       const line = `Cannot use the tokens file ${shown(path)}, so its last tokens stay valid: ${why(error)}`
-      if (line !== complaint) report(line)
+      const isNew = line !== complaint
+      // First: who writes the line asks for the tokens, which it must not show.
       complaint = line
+      if (isNew) report(line)
     }
     return last.tokens
   }

@@ -182,8 +182,17 @@ function rowOf(cells: readonly (string | undefined)[]): string {
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/
 
-/** A spreadsheet would run a cell that begins like a formula; with an apostrophe in front, it is text. */
+/**
+ * A spreadsheet would run a cell that begins like a formula; with an apostrophe in front, it is text. Where `;` divides
+ * cells, as it does in half of Europe, one begins behind each `;`, and quotes that stand behind a comma hold no line together.
+ */
 function cellOf(value = ''): string {
-  const cell = /^[=+\-@\t\r]/.test(value) && !NUMBER.test(value) ? `'${value}` : value
+  const cell = escaped(/[;\n\r]/.test(value) ? value.replace(INNER, (start) => `${start}'`) : value)
   return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
+}
+
+const INNER = /(?:;|\r?\n)(?=[\t\r]*[=+\-@])(?![+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?:[;\r\n]|$))/g
+
+function escaped(value: string): string {
+  return /^[=+\-@\t\r]/.test(value) && !NUMBER.test(value) ? `'${value}` : value
 }

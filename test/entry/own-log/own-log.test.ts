@@ -12,6 +12,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { safeTarget, withAccessLog } from '../../../src/entry/own-log/access.ts'
+import { KnownTokens } from '../../../src/entry/own-log/known-tokens.ts'
 import { jsonLine, neutral, origin } from '../../../src/entry/own-log/log-line.ts'
 import { openOwnLog } from '../../../src/entry/own-log/own-log.ts'
 import { rotatingFile } from '../../../src/entry/own-log/rotating-file.ts'
@@ -180,7 +181,7 @@ describe('access log', () => {
     ['http://h/?q=%e2%28%zz%', 's3cr3t', '/?q=%e2%28%zz%'],
     [`http://h/${'x'.repeat(5000)}`, null, `/${'x'.repeat(1023)}…`],
   ])('the target of %s with token %s', (url, token, target) => {
-    expect(safeTarget(url, token)).toBe(target)
+    expect(safeTarget(url, new KnownTokens(token, null))).toBe(target)
   })
 
   it('stay cheap when they are hostile', () => {

@@ -260,7 +260,11 @@ describe('CSV', () => {
       for (const [i, { time, level, message, context }] of records.entries()) {
         const { a, b, c } = context
         const plain = { time, level, message, a, b: String(b), 'c.d': c.d, c: JSON.stringify(c) }
-        const escaped = Object.entries(plain).map(([name, cell]) => [
+        const inner = /(;|\r?\n)(?=[\t\r]*[=+@-])(?![+-]?[\d.]+(?:e\d+)?(?:[;\r\n]|$))/g
+        const marked = Object.entries(plain).map(
+          ([name, cell]) => [name, cell.replace(inner, "$1'")] as const,
+        )
+        const escaped = marked.map(([name, cell]) => [
           name,
           /^[=+@\t\r-]/.test(cell) && !(cell.trim() === cell && Number.isFinite(Number(cell)))
             ? `'${cell}`

@@ -1,3 +1,4 @@
+import { bad } from '../../../http/params.ts'
 import { cut } from '../../../log/render/visible.ts'
 import type { Histogram, LogFields } from '../../client.ts'
 import type { Arguments } from '../arguments.ts'
@@ -113,7 +114,12 @@ function spanOf(millis: number): string {
   return `${millis / size}${unit}`
 }
 
-/** The first row of an answer that goes on from another. */
+/** The first row of an answer that goes on from another. Another cursor would begin at the first row, without a word. */
 export function offsetOf({ cursor }: Arguments): number {
-  return typeof cursor === 'string' && /^\d{1,9}$/.test(cursor) ? Number(cursor) : 0
+  if (cursor === undefined) return 0
+  if (typeof cursor === 'string' && /^\d{1,9}$/.test(cursor)) return Number(cursor)
+  throw bad(
+    'cursor',
+    'must be the cursor of an earlier answer of this tool; leave it out to begin at the first row',
+  )
 }
