@@ -4,11 +4,10 @@ import { isCrowded } from '../kit/limits/slice-memory.ts'
 import { withFastReads } from './fast.ts'
 import { Directory, type Located } from './fs/directory.ts'
 import { instant, readIntoBuffer, readShort, SLICE, toEntry, toStoreError } from './fs/file.ts'
-import { atOneMoment, Lister } from './fs/list.ts'
+import { Lister } from './fs/list.ts'
 import { readSliced } from './fs/slices.ts'
 import { Tails } from './fs/tails.ts'
-import { walk } from './fs/walk.ts'
-import { type ByteRange, checkConditions, type Entry, type Store } from './store.ts'
+import { type ByteRange, checkConditions, type Store } from './store.ts'
 
 /** Tails up to this size are kept in memory, together with the byte before them. */
 const SHORT_TAIL = 2 * SLICE + 1
@@ -28,11 +27,10 @@ export interface FsOptions {
 export function fsStore(path: string, { nested = false, linkDepth }: FsOptions = {}): Store {
   const directory = new Directory(path, nested, linkDepth)
   const lister = new Lister(directory)
-  const shared = nested ? {} : { names: () => lister.names() }
   const tails = new Tails()
 
   const store: Store = {
-    list: (prefix = '', options = {}) => walk(directory, prefix, { ...options, ...shared }),
+    list: (prefix = '', options = {}) => lister.walk(prefix, options),
 
     async stat(key) {
       const found = await directory.find(key)
@@ -51,7 +49,7 @@ export function fsStore(path: string, { nested = false, linkDepth }: FsOptions =
         if (suffix !== null) return tails.read(fd, key, suffix, (entry) => checkConditions(entry, options))
         const short = readShort(fd, key, range, options)
         if (short) return short
-        const long = readSliced({ fd, key, range, options, tails })
+        const long = readSliced({ fd, key, range, options })
         keepOpen()
         return long
       })
@@ -75,7 +73,7 @@ export function fsStore(path: string, { nested = false, linkDepth }: FsOptions =
   }
 
   return withFastReads(store, {
-    listAll: (prefix, most) => (nested ? nestedFiles(directory, prefix, most) : lister.list(prefix, most)),
+    listAll: (prefix, most) => lister.list(prefix, most),
     // A folder's times do not change with the folders inside it.
     revision: () => (nested ? null : revisionOf(path)),
     keptTail(key, suffix, isKnown) {
@@ -142,19 +140,4 @@ function revisionOf(path: string): string | null {
   } catch {
     return null
   }
-}
-
-/** With a prefix, the files of its folder at one moment: they may be rotated meanwhile. */
-function nestedFiles(directory: Directory, prefix: string, limit: number): Promise<Entry[]> {
-  const pass = (missed?: (key: string) => void) =>
-    gather(walk(directory, prefix, { limit, ...(missed && { missed }) }))
-  const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1)
-  if (prefix === '' || !(folder === '' || directory.isKey(folder.slice(0, -1)))) return pass()
-  return atOneMoment(directory.pathOf(folder), pass)
-}
-
-async function gather(entries: AsyncIterable<Entry>): Promise<Entry[]> {
-  const all: Entry[] = []
-  for await (const entry of entries) all.push(entry)
-  return all
 }

@@ -9,7 +9,6 @@ import {
   rmSync,
   statSync,
   symlinkSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -124,21 +123,6 @@ describe('a list of a directory', () => {
       }),
       { numRuns: others === 0 ? 150 : 15, seed: 20261115 },
     )
-  })
-
-  it('makes new entries for what changed alone', async () => {
-    for (const name of ['a', 'b', 'c', 'd']) writeFileSync(at(name), 'same')
-    const first = await atOnce(store)
-    const { atime, mtime } = statSync(at('b'))
-    writeFileSync(at('b'), 'SAME')
-    utimesSync(at('b'), atime, mtime)
-    writeFileSync(at('aa'), '')
-    rmSync(at('c'))
-    const second = await atOnce(store)
-    expect(second.map(({ key }) => key)).toEqual(['a', 'aa', 'b', 'd'])
-    expect(second[0]).toBe(first[0])
-    expect(second[2]!.etag).not.toBe(first[1]!.etag)
-    expect(second[3]).toBe(first[3])
   })
 
   it('lets others have their turn, and leaves out what goes meanwhile', async () => {
