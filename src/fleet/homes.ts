@@ -25,6 +25,8 @@ export interface HomesOptions extends LogOptions, Omit<FilesOptions, 'follow'> {
 export interface FleetHome extends Omit<Home, 'versions'> {
   logs: Store
   versions: VersionSource
+  /** What a peer is called in problems. */
+  who?: string
 }
 
 /** A peer, as far as its logs are concerned. */

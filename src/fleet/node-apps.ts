@@ -90,7 +90,8 @@ export function nodeApps(common: CommonOptions, options: NodeAppsOptions): Answe
       ...(zone !== null && { timezone: zone }),
     }))
   const deadOf = (id: string, mount: string) =>
-    appOf({ id, mount, home: null, kind: 'dead' }, () => {
+    appOf({ id, mount, home: homes.live(id) ?? null, kind: 'dead' }, () => {
+      const noPeer = () => noPeerAt(homes.live(id))
       const config = () => Promise.reject(noPeer())
       return { ...common, logs: noStore(noPeer), config, facts: { ...common.facts, hostName: id } }
     })
@@ -121,8 +122,10 @@ export function nodeApps(common: CommonOptions, options: NodeAppsOptions): Answe
   }
 }
 
-function noPeer(): StoreError {
-  return new StoreError('unavailable', 'The peer does not answer')
+function noPeerAt(home: FleetHome | undefined): StoreError {
+  const error = new StoreError('unavailable', 'The peer does not answer')
+  error.who = home?.who
+  return error
 }
 
 /** A store without files, or one that fails. */

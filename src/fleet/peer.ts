@@ -43,8 +43,13 @@ export class Peer implements Home {
     this.id = id
     this.#clock = clock
     this.wire = new PeerWire({ ...address, clock })
-    this.logs = storeOver(this.wire, { clock, random })
+    this.logs = storeOver(this.wire, { clock, random, who: this.who })
     this.versions = this.#versionStore()
+  }
+
+  /** What it is called in problems. */
+  get who(): string {
+    return `The node ${this.id} at ${this.wire.address}`
   }
 
   async config(): Promise<string> {
@@ -120,9 +125,13 @@ export class Peer implements Home {
       return await take(answer, timer)
     } catch (error) {
       signal?.throwIfAborted()
-      if (timer.isLate) throw new StoreError('timeout', 'The peer did not answer in time', { cause: error })
-      if (error instanceof StoreError || !(error instanceof Error)) throw error
-      throw new StoreError('unavailable', 'The connection to the peer failed', { cause: error })
+      const failure = timer.isLate
+        ? new StoreError('timeout', 'The peer did not answer in time', { cause: error })
+        : error instanceof StoreError
+          ? error
+          : new StoreError('unavailable', 'The connection to the peer failed', { cause: error })
+      failure.who ??= this.who
+      throw failure
     } finally {
       timer.end()
     }

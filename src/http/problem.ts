@@ -116,8 +116,14 @@ export function toProblem(error: unknown): Problem {
   if (error instanceof HomeError) return new Problem(error.code, error.message, { cause: error })
   if (error instanceof StoreError) {
     const [code, general] = STORE_PROBLEMS[error.code]
-    const detail = error instanceof MissingBytes ? missingDetail(error) : general
-    const seconds = error.retryAfter ?? (LASTING.has(error.code) ? undefined : 1)
+    const isNode = error.who !== undefined && (error.code === 'unavailable' || error.code === 'timeout')
+    const detail = isNode
+      ? `${error.who} does not answer; check that nodestate runs there and can be reached, or leave the node out.`
+      : error instanceof MissingBytes
+        ? missingDetail(error)
+        : general
+    // A node that failed is probed every second.
+    const seconds = error.retryAfter ?? (isNode ? 2 : LASTING.has(error.code) ? undefined : 1)
     const headers: Record<string, string> = seconds === undefined ? {} : { 'Retry-After': String(seconds) }
     return new Problem(code, detail, { cause: error, headers })
   }

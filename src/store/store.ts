@@ -141,6 +141,8 @@ export class StoreError extends Error {
   readonly code: StoreErrorCode
   /** Seconds after which a retry should succeed. */
   readonly retryAfter: number | undefined
+  /** Who failed, if it is not the storage: `The node db-1 at http://db-1:9000`. */
+  who: string | undefined
 
   constructor(code: StoreErrorCode, message: string, options?: { cause?: unknown; retryAfter?: number }) {
     super(message, { cause: options?.cause })

@@ -279,6 +279,7 @@ describe('a peer', () => {
     isDead = false
     elapsed += 60_000
     expect(await textOf(await store.read('a.log'))).toBe('abc')
-    expect(calls).toBe(before + 1)
+    // The probe, and the read.
+    expect(calls).toBe(before + 2)
   })
 })

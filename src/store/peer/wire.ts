@@ -1,10 +1,10 @@
 import { fetchFromStore } from '#fetch'
-import { type Clock, systemClock } from '../../kit/limits/clock.ts'
+import { type Clock, deadlineSignal, systemClock } from '../../kit/limits/clock.ts'
 import { parseShallow } from '../../kit/limits/shallow-json.ts'
 import { bytesWithin } from '../remote/exact-stream.ts'
 import { type AttemptTimer, TransientError } from '../remote/retry.ts'
 import { StoreError } from '../store.ts'
-import { Breaker } from './breaker.ts'
+import { Breaker, PROBE_TIMEOUT_MS } from './breaker.ts'
 import { HOP } from './hop.ts'
 
 /** Where a peer is, and how to reach it. */
@@ -66,7 +66,7 @@ export class PeerWire {
     this.#base = baseOf(address.url)
     this.#fetch = address.fetch ?? fetchFromStore
     this.#clock = address.clock ?? systemClock
-    this.#breaker = new Breaker(this.#clock)
+    this.#breaker = new Breaker(this.#clock, () => this.#isBack())
   }
 
   /** Whether the peer just failed and is left alone. */
@@ -76,7 +76,7 @@ export class PeerWire {
 
   /** The answer, whatever its status, unless it is a redirect. Throws a StoreError while the peer is left alone. */
   async send({ method = 'GET', path, headers }: PeerRequest, timer: Attempt): Promise<Response> {
-    const end = this.#breaker.enter()
+    const end = await this.#breaker.enter()
     const start = this.#clock.elapsed()
     let answer: Response
     try {
@@ -132,6 +132,24 @@ export class PeerWire {
       return typeof type === 'string' ? (/^\/problems\/([a-z-]{1,40})$/.exec(type)?.[1] ?? null) : null
     } catch {
       return null
+    }
+  }
+
+  /** Where the peer is, for people. */
+  get address(): string {
+    return this.#base.replace(/\/$/, '')
+  }
+
+  /** Asks whether a peer that failed answers again. A proxy in front of one that does not is no answer. */
+  async #isBack(): Promise<boolean> {
+    const { signal, done } = deadlineSignal(this.#clock, PROBE_TIMEOUT_MS)
+    try {
+      const request = { headers: this.#headers(), signal, connectMillis: PROBE_TIMEOUT_MS }
+      const answer = await this.#fetch(`${this.#base}healthz`, { ...request, redirect: 'manual' })
+      await answer.body?.cancel()
+      return answer.status < 500
+    } finally {
+      done()
     }
   }
 

@@ -19,11 +19,16 @@ export interface RetryOptions {
   clock?: Clock | undefined
   /** Spreads the pauses (full jitter): clients that fail together must not come back together. @default Math.random */
   random?: (() => number) | undefined
+  /** Who failed, for people. @default the storage */
+  who?: string | undefined
   /** Called before each retry with the kind of the failure. @default nothing */
   onRetry?: RetryListener | undefined
 }
 
-export type Retry = { [K in keyof RetryOptions]-?: NonNullable<RetryOptions[K]> }
+export type Retry = { [K in Exclude<keyof RetryOptions, 'who'>]-?: NonNullable<RetryOptions[K]> } & Pick<
+  RetryOptions,
+  'who'
+>
 
 const LONGEST_PAUSE = 2_000
 
@@ -38,6 +43,7 @@ export function retryOf(options: RetryOptions): Retry {
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
     onRetry: options.onRetry ?? (() => {}),
+    who: options.who,
   }
 }
 
@@ -143,13 +149,21 @@ export async function withRetries<T>(retry: Retry, call: Call, attempt: (timer: 
     try {
       return await attempt(timer)
     } catch (thrown) {
-      failure = transientFailure(thrown, timer, call.signal)
+      failure = failureOf(thrown, timer, retry.who, call.signal)
     }
     const pause = pauseAfter(retry, failures, failure)
     if (failures >= retry.retries || retry.clock.elapsed() + pause >= call.until) throw failure
     retry.onRetry(failure.code)
     await sleep(retry.clock, pause, call.signal)
   }
+}
+
+/** As `transientFailure`, with the name of who failed. */
+function failureOf(thrown: unknown, timer: AttemptTimer, who: string | undefined, client?: AbortSignal) {
+  if (thrown instanceof StoreError) thrown.who ??= who
+  const failure = transientFailure(thrown, timer, client)
+  failure.who ??= who
+  return failure
 }
 
 /** How long to wait after a number of failures: full jitter, and never less than the service asks for. */
