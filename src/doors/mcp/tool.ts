@@ -49,6 +49,9 @@ export function rows(resource: Parameters<typeof rowsOf>[1], ...names: string[])
   return names.map((name) => all.find((row) => row.name === name)!)
 }
 
+/** The most bytes of records that are read for an answer, which is much shorter. */
+export const MOST_READ = 1024 * 1024
+
 export const MAX_CHARS = own.integer(
   'max_chars',
   { min: 1000, max: 40_000, default: 12_000 },

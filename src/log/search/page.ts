@@ -42,6 +42,8 @@ export interface Found {
   cut: boolean
   /** Whether the memory for answers ran out before the answer was full. */
   isShort: boolean
+  /** Whether a record more would have been too large for the size that is wanted. */
+  isOverSize: boolean
   /** The memory that the pieces hold, to be released when they are sent. */
   memory: Lease | null
 }
@@ -73,6 +75,7 @@ class PageRecords implements Consumer {
   readonly #range: WalkRange
   readonly #options: PageOptions
   readonly #sink: Sink
+  #isOverSize = false
 
   constructor(range: WalkRange, options: PageOptions) {
     this.#range = range
@@ -116,12 +119,13 @@ class PageRecords implements Consumer {
   found({ at, end, splitsRecord = false, complete = false, cut = false }: Ending): Found {
     const { forward, lo, hi } = this.#range
     const { pieces, ends, isRefused: isShort, memory } = this.#sink
+    const isOverSize = this.#sink.isOverSize || this.#isOverSize
     if (!forward) {
       pieces.reverse()
       ends.reverse()
     }
     const [from, to] = forward ? [lo, Math.max(lo, at)] : [at, end ?? hi]
-    return { pieces, ends, from, to, splitsRecord, complete, cut, isShort, memory }
+    return { pieces, ends, from, to, splitsRecord, complete, cut, isShort, isOverSize, memory }
   }
 
   /** Takes records from the oldest on. */
@@ -177,6 +181,7 @@ class PageRecords implements Consumer {
     const sink = this.#sink
     const first = recent.hasDropped ? recent.oldest! : from
     recent.tell(first)
+    this.#isOverSize = recent.isOverSize
     const budget = stopped === null ? {} : { end: stopped, cut: true }
     for (const { bytes, start } of recent.newestFirst()) {
       const isFirst = isLast && start <= from
@@ -211,6 +216,8 @@ type RecentOptions = Pick<PageOptions, 'countBy' | 'witness'> & { fit: Fit }
 class RecentRecords {
   /** Whether older records were found and dropped. */
   hasDropped = false
+  /** Whether that was because of the size that is wanted. */
+  isOverSize = false
   readonly #options: RecentOptions
   readonly #inside: Witness | undefined
   readonly #memory: Lease | null
@@ -260,8 +267,12 @@ class RecentRecords {
       this.#size += end - start
       this.#lines += lines
       // The newest stays, even if it alone is too long: then it is cut.
-      const isOver = () => this.#size > fit.size || this.#lines > (fit.lines ?? Number.POSITIVE_INFINITY)
+      const isOver = () => this.#lines > (fit.lines ?? Number.POSITIVE_INFINITY)
       while (this.#kept.length > 1 && isOver()) this.#drop()
+      while (this.#kept.length > 1 && this.#size > fit.size) {
+        this.isOverSize = true
+        this.#drop()
+      }
     }
     this.#inside?.forget(this.oldest ?? base + to)
     return null

@@ -53,6 +53,8 @@ export class Sink {
   /** Where the records begin that are not kept. */
   readonly #dropped = new Set<number>()
   #isRefused = false
+  /** Whether a record did not fit into the size that is wanted. */
+  isOverSize = false
 
   constructor({ fit, countBy, budget, keeps }: SinkOptions, each: boolean) {
     this.memory = budget.memory?.lease(0) ?? null
@@ -101,7 +103,10 @@ export class Sink {
     if (lines > this.#lines || this.#isRefused) return false
     const isDropped = this.#mayDrop(bytes, start, end, base)
     const size = isDropped ? Math.min(LARGE, this.#size) : end - start
-    if (size + this.extra > this.#size) return false
+    if (size + this.extra > this.#size) {
+      this.isOverSize = true
+      return false
+    }
     if (!this.#lease((isDropped ? 0 : size) + (this.#each ? RECORD_COST : 0))) return false
     if (counts) this.#lines -= lines
     this.#size -= size + this.extra

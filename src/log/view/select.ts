@@ -171,12 +171,11 @@ async function search(plan: ViewPlan): Promise<View> {
   const range = rangeOf(plan)
   const page = pageOf(plan, range)
   const run = () => (request.context === undefined ? findPage(range, page) : contextPage(plan, range, page))
-  // A page of all records costs no more than a tail, so it needs no search slot: 2,000 followers may join at once.
-  const isCheap = plan.all && page.fit.size <= CHEAP_BYTES
-  const found = isCheap ? await run() : await runInSlot(context.scans, budget, run)
+  const short = plan.all && request.collector === undefined ? await shortPage(range, page) : null
+  const found = short ?? (await runInSlot(context.scans, budget, run))
+  const isLimited = found.isOverSize && request.fit.size > context.limits.answerBytes
   if (found.cut || series.isCut) notes.push('scan-budget')
-  else if (found.isShort || (!found.complete && request.fit.size > context.limits.answerBytes))
-    notes.push('answer-budget')
+  else if (found.isShort || (!found.complete && isLimited)) notes.push('answer-budget')
   if (series.brokenIn(found.from, found.to)) notes.push('archive-cut')
   const { prev, next } = await pagesAround(plan, found)
   const { from, to, pieces, ends, memory } = found
@@ -184,6 +183,19 @@ async function search(plan: ViewPlan): Promise<View> {
   if (pieces.length === 0 && fields && (await lacksFields(series, range.filter, fields)))
     notes.push('unknown-field')
   return { ...baseOf(plan), ...aroundOf(found), from, to, pieces, ends, prev, next, memory }
+}
+
+/**
+ * A page of all records that costs no more than a tail, so that it needs no search slot: 2,000 followers may join at once.
+ * Null if more fits into the page.
+ */
+async function shortPage(range: WalkRange, page: PageOptions): Promise<Found | null> {
+  const size = Math.min(page.fit.size, CHEAP_BYTES)
+  if (page.fit.lines === null && size < page.fit.size) return null
+  const found = await findPage(range, { ...page, fit: { ...page.fit, size } })
+  if (!found.isOverSize || size === page.fit.size) return found
+  found.memory?.release()
+  return null
 }
 
 /** The records that the filters want, with those around them. */

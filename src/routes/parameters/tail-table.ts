@@ -36,7 +36,7 @@ export const TAIL_PARAMETERS = [
     default: DEFAULT_SIZE,
     value: 'BYTES',
     meaning:
-      'At most this many bytes, from the end. More than the file has gives the whole file; `0` gives nothing. The operator may set a maximum (`--max-size`).',
+      'At most this many bytes, from the end. More than the file has gives the whole file; `0` gives nothing. With `lines` or `first`, what one answer may hold is the default. The operator may set a maximum (`--max-size`).',
     example: '4096',
   },
 ] as const satisfies readonly Parameter[]

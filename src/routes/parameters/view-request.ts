@@ -54,7 +54,7 @@ export async function readViewRequest(
     file: query.file!,
     rotated: query.rotated ?? false,
     cursor: cursorOf(query, decodeCursor),
-    fit: { size: query.size ?? defaultSize(route.maxSize), lines: query.first ?? query.lines ?? null },
+    fit: fitOf(query, route.maxSize),
     first: query.first !== undefined,
     selection,
     charset: isDecoded ? charset : undefined,
@@ -62,6 +62,13 @@ export async function readViewRequest(
     context: query.context,
   }
   return { asked, clock: since?.clock === true || until?.clock === true }
+}
+
+/** How much is wanted. A number of lines is not cut by the default size: then what an answer may hold is the limit. */
+function fitOf({ size, lines, first }: Query, maxSize: number | undefined): ViewRequest['fit'] {
+  const counted = first ?? lines ?? null
+  const most = counted === null ? defaultSize(maxSize) : (maxSize ?? Number.MAX_SAFE_INTEGER)
+  return { size: size ?? most, lines: counted }
 }
 
 /** Answers that cannot have the records around matches. */

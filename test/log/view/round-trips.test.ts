@@ -102,11 +102,12 @@ describe('round trips to a bucket', () => {
 
   it.each([
     ['60', 20_000, 4 * MIB, 60],
-    // The default size is reached first.
-    ['60', 20_000, undefined, 52],
+    // The size is reached first.
+    ['60', 20_000, MIB, 52],
+    ['60', 20_000, undefined, 60],
     ['10', 20_000, undefined, 10],
     ['5000', LINE, undefined, 5000],
-    ['30000', LINE, undefined, 8192],
+    ['30000', LINE, MIB, 8192],
   ])('two for the last %s lines of %d bytes each, each read once', async (lines, line, size, count) => {
     const ask = farBucket([madeUp('a.log', line * 100_000, () => 'INFO', line)])
     const sized = size === undefined ? '' : `&size=${size}`

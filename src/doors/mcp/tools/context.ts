@@ -7,6 +7,7 @@ import {
   type Call,
   instant,
   MAX_CHARS,
+  MOST_READ,
   own,
   SOURCES,
   searched,
@@ -41,8 +42,8 @@ async function around(args: Arguments, call: Call): Promise<string> {
   const at = textOf(instant(args.time, call), call)
   const place = args.cursor === undefined ? undefined : placeOf(args.cursor as string).place
   const parts = (before: number, after: number): [ViewQuery, ViewQuery] => [
-    { ...sources, ...(place ? { before: place } : { until: at }), lines: before },
-    { ...sources, ...(place ? { after: place } : { since: at }), first: after },
+    { ...sources, ...(place ? { before: place } : { until: at }), lines: before, size: MOST_READ },
+    { ...sources, ...(place ? { after: place } : { since: at }), first: after, size: MOST_READ },
   ]
   for (let [before, after] = [args.before as number, args.after as number]; ; ) {
     const [older, newer] = parts(before, after)

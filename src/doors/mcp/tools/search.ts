@@ -4,7 +4,17 @@ import type { Arguments } from '../arguments.ts'
 import { whyEmpty } from '../empty.ts'
 import { type Answer, counted, written } from '../text/answer.ts'
 import { recordLines } from '../text/records.ts'
-import { type Call, CURSOR, FILTERS, MAX_CHARS, own, queryOf, searched, type Tool } from '../tool.ts'
+import {
+  type Call,
+  CURSOR,
+  FILTERS,
+  MAX_CHARS,
+  MOST_READ,
+  own,
+  queryOf,
+  searched,
+  type Tool,
+} from '../tool.ts'
 
 const ORDER = {
   ...own.text('order', 'Which end of the range to take records from.', 'oldest'),
@@ -44,7 +54,7 @@ async function searchFor(args: Arguments, call: Call): Promise<string> {
   const most = args.max_chars as number
   for (let limit = args.limit as number; ; ) {
     const part = isOldest ? { first: limit, after: from?.place } : { lines: limit, before: from?.place }
-    const page = await call.client.records({ ...query, ...part }, call)
+    const page = await call.client.records({ ...query, ...part, size: MOST_READ }, call)
     const answer = answerOf(page, { isOldest, limit })
     answer.head.push(...searched(query, call))
     answer.lines =

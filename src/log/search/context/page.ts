@@ -124,7 +124,7 @@ class ContextPage implements Consumer {
 
   found({ at, end, splitsRecord = false, complete = false, cut = false }: Ending): FoundAround {
     const { forward, lo, hi } = this.#range
-    const { pieces, ends, isRefused: isShort, memory } = this.#sink
+    const { pieces, ends, isRefused: isShort, isOverSize, memory } = this.#sink
     const distances = this.#distances
     if (!forward) for (const list of [pieces, ends, distances]) list.reverse()
     const [from, to] = forward ? [lo, Math.max(lo, at)] : [at, end ?? hi]
@@ -138,6 +138,7 @@ class ContextPage implements Consumer {
       complete,
       cut: cut || isCut,
       isShort,
+      isOverSize,
       memory,
       distances,
       isLacking,
