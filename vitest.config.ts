@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config'
 const LONG = ['test/**/*.parts.test.ts', 'test/**/*.long.test.ts']
 
 /** The tests of a name: `npx vitest run --project NAME`. */
-function project(name: string, include: string[], exclude: string[]) {
+function project(name: string, include: string[], exclude: string[], isolate: boolean) {
   return {
     // package.json maps these to dist, per runtime.
     resolve: {
@@ -18,6 +18,7 @@ function project(name: string, include: string[], exclude: string[]) {
     },
     test: {
       name,
+      isolate,
       include,
       exclude: [...exclude, 'test/parts/**'],
       setupFiles: ['test/support/seed.ts'],
@@ -32,7 +33,8 @@ function project(name: string, include: string[], exclude: string[]) {
 
 export default defineConfig({
   test: {
-    projects: [project('fast', ['test/**/*.test.ts'], LONG), project('long', LONG, [])],
+    // Loading the sources anew for each file would take more than the tests.
+    projects: [project('fast', ['test/**/*.test.ts'], LONG, false), project('long', LONG, [], true)],
     globalSetup: ['test/build.ts'],
     // The default leaves one core idle, which is half of a small machine.
     maxWorkers: '100%',

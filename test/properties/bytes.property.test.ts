@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { memoryStore } from '../../src/store/memory.ts'
 import { allPages, nodeOf } from './model.ts'
 
-const bytes = fc.uint8Array({ maxLength: 40 }).map((array) => Uint8Array.from(array))
+const bytes = fc.uint8Array({ maxLength: 4 }).map((array) => Uint8Array.from(array))
 /** Files with many line ends, characters of several bytes, and broken ones; the first byte is no sign of an archive. */
 const content = fc
   .array(fc.oneof(fc.constantFrom('\n', 'a', 'line\n', 'äöü', '€', '😀', '\r\n', '\0'), bytes), {

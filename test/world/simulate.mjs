@@ -2,7 +2,7 @@
 //   npm run simulate -- --seeds 1000000 [--from S]   many worlds, from seed S on; `--from today` has others each day
 //   npm run simulate -- --seed S [--keep 3,7,9]      one world, with its history and a digest of it
 //   npm run simulate -- --plan FILE                  a world that was saved
-//   npm run simulate -- --mended                     all worlds that failed once, in mended/
+//   npm run simulate -- --mended                     worlds that failed once, in mended/; with --alike, those in alike/ too
 //   npm run simulate -- --faults [NAME…]             undoes fixes, looks for worlds that notice it, and writes the table
 //   … --workers N                                    threads; as many as there are cores unless told
 //   … --save FILE                                    saves the shrunk plan of the first failure
@@ -33,6 +33,7 @@ async function main() {
       plan: { type: 'string' },
       save: { type: 'string' },
       mended: { type: 'boolean', default: false },
+      alike: { type: 'boolean', default: false },
       faults: { type: 'boolean', default: false },
       digests: { type: 'boolean', default: false },
       workers: { type: 'string', default: String(availableParallelism()) },
@@ -50,7 +51,7 @@ async function main() {
   const built = await bundle()
   try {
     if (values.seed !== undefined || values.plan !== undefined) return await one(built.url, values)
-    if (values.mended) return await mended(built.url)
+    if (values.mended) return await mended(built.url, values.alike)
     const range = {
       from: values.from === 'today' ? today() : number('from', values.from),
       count: number('seeds', values.seeds ?? '1000'),
@@ -92,10 +93,10 @@ async function one(url, { seed, keep, plan: file, save }) {
 }
 
 /** The worlds that failed once. */
-async function mended(url) {
+async function mended(url, withAlike) {
   const world = await import(url)
   const folder = new URL('mended/', import.meta.url)
-  const files = readdirSync(folder).filter((name) => name.endsWith('.json'))
+  const files = readdirSync(folder, { recursive: withAlike }).filter((name) => name.endsWith('.json'))
   let isRight = true
   for (const file of files) {
     const { plan } = JSON.parse(readFileSync(new URL(file, folder), 'utf8'))
