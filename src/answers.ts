@@ -219,6 +219,9 @@ export interface MessagePattern {
   last: string | null
   /** The beginning of one of these messages; older nodes do not have it. */
   example?: string | undefined
+  /** Of several logs: the log, and on a fleet the node, if all of these messages are from one. */
+  file?: string | undefined
+  node?: string | undefined
 }
 
 /** A key whose value changed: TOML texts, absent where the key is not set. */

@@ -10,15 +10,21 @@ const MOST_REPEATED = 32
 
 const isList = ({ repeatable, several }: Parameter) => repeatable === true || several === true
 
-/** The JSON schema of a tool's arguments. */
-export function schemaOf(rows: readonly Parameter[]): object {
+/**
+ * The JSON schema of a tool's arguments. Lists of tools are read with every conversation, so what the property of an
+ * earlier tool says (`told`) is not said again.
+ */
+export function schemaOf(rows: readonly Parameter[], told: Map<string, string>): object {
   const required = rows.filter((row) => row.required).map(({ name }) => name)
   return {
     type: 'object',
     properties: Object.fromEntries(
       rows.map((row, i) => {
         const isExplained = rows.slice(0, i).some(({ expects }) => expects && expects === row.expects)
-        return [row.name, propertyOf(row, isExplained)]
+        const description = descriptionOf(row, isExplained)
+        const isTold = told.get(row.name) === description
+        told.set(row.name, description)
+        return [row.name, isTold ? typeOf(row, {}) : { ...typeOf(row, row), description }]
       }),
     ),
     ...(required.length > 0 && { required }),
@@ -26,18 +32,18 @@ export function schemaOf(rows: readonly Parameter[]): object {
   }
 }
 
-/** Lists of tools are read with every conversation, so what an earlier property says is not said again. */
-function propertyOf(row: Parameter, isExplained: boolean): object {
-  const { type, words, min = 0, max } = row
-  const description = descriptionOf(row, isExplained)
+/** The bounds are part of what is told once. */
+function typeOf(
+  row: Parameter,
+  { min, max, words }: Pick<Partial<Parameter>, 'min' | 'max' | 'words'>,
+): object {
+  const { type } = row
   const fallback = row.default === undefined ? {} : { default: row.default }
-  if (type === 'flag') return { type: 'boolean', description, ...fallback }
+  if (type === 'flag') return { type: 'boolean', ...fallback }
   if (type === 'integer')
-    return { type: 'integer', minimum: min, ...(max && { maximum: max }), description, ...fallback }
+    return { type: 'integer', ...(max && { minimum: min ?? 0, maximum: max }), ...fallback }
   const text = { type: 'string', ...(words && { enum: words }) }
-  return isList(row)
-    ? { type: 'array', items: text, description, ...fallback }
-    : { ...text, description, ...fallback }
+  return isList(row) ? { type: 'array', items: text, ...fallback } : { ...text, ...fallback }
 }
 
 /** The first sentence of a meaning, without Markdown, and what a value looks like. */

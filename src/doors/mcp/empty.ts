@@ -32,9 +32,23 @@ export async function whyEmpty(query: LogQuery, call: Call): Promise<string[]> {
     if (call.clock.elapsed() - started > MILLIS) break
     const alone = await call.client.lines({ ...wide, [name]: value, lines: 1 }, call).catch(() => null)
     if (alone?.complete && alone.content.length === 0)
-      lines.push(`${name}=${part(JSON.stringify(value))} alone excludes every record of the range.`)
+      lines.push(
+        `${name}=${part(JSON.stringify(value))} alone excludes every record of the range.`,
+        ...(name === 'q' ? await inSmallLetters(wide, value, call) : []),
+      )
   }
   return lines
+}
+
+/** A text with a capital letter is looked for as it is written. */
+async function inSmallLetters(wide: LogQuery, value: string, call: Call): Promise<string[]> {
+  const small = value.toLowerCase()
+  if (small === value) return []
+  const found = await call.client.lines({ ...wide, q: small, lines: 1 }, call).catch(() => null)
+  if (found === null || found.content.length === 0) return []
+  return [
+    `q=${part(JSON.stringify(small))} finds records: a text with a capital letter matches that case only.`,
+  ]
 }
 
 /** From when to when the wanted logs have records, the newest first. */

@@ -256,14 +256,20 @@ const FIELD = object(
     },
   },
 )
-const PATTERN = object({
-  pattern: text('The constant words of the messages; `<*>` is what varies.'),
-  count: integer(),
-  level: textOrNull(),
-  first: textOrNull('Time of the first such message, ISO 8601.'),
-  last: textOrNull('Time of the last one.'),
-  example: text('The beginning of one of these messages.'),
-})
+const PATTERN = object(
+  {
+    pattern: text('The constant words of the messages; `<*>` is what varies.'),
+    count: integer(),
+    level: textOrNull(),
+    first: textOrNull('Time of the first such message, ISO 8601.'),
+    last: textOrNull('Time of the last one.'),
+    example: text('The beginning of one of these messages.'),
+  },
+  {
+    file: text('Of several logs: the one that all of these messages are from.'),
+    node: text('On a fleet: the node that all of these messages are from.'),
+  },
+)
 const FIELDS = object({
   records: integer('Records looked at.'),
   sampled: flag('True when there are more records than were looked at.'),

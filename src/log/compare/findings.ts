@@ -45,8 +45,10 @@ const LEVEL_RATIO = 2
 const VALUE_RATIO = 3
 /** Or a share of values, if it changes by this much. */
 const VALUE_CHANGE = 0.25
-/** The least share that a value must have on one side. */
+/** The least share that a value must have on one side: where there are few values, less; if all of its records are severe, any. */
 const VALUE_SHARE = 0.02
+const FEW_SHARE = 0.002
+const FEW_VALUES = 50
 /** Different values of a field that are counted, fields, and how many numbers are not values any more. */
 const DISTINCT = 2000
 const FIELDS = 200
@@ -206,7 +208,7 @@ function patternsOf(
 
 interface FieldCounts {
   all: Sided
-  values: Map<string, Sided>
+  values: Map<string, Sided & { isMild: boolean }>
   numbers: Record<'range' | 'base', FieldNumbers>
 }
 
@@ -215,12 +217,12 @@ function fieldsOf(sides: Compared, isJudged: (record: SampledRecord) => boolean)
   const fields = countFields(sides, isJudged)
   const units = { range: unitIn(sides.range), base: unitIn(sides.base) }
   const compared = sum([...fields.values()].map(({ values }) => Math.max(1, values.size)))
-  const least = leastEvidence(compared)
+  const leastSure = leastEvidence(compared)
   const found: Difference[] = []
   for (const [name, { all, values, numbers }] of fields) {
     if (all.range.count === 0 || all.base.count === 0) continue
     const moved = movedNumbers(numbers.range, numbers.base)
-    if (moved && moved.evidence >= least)
+    if (moved && moved.evidence >= leastSure)
       found.push(
         fieldDifference(sides, { name, value: null, where: `${name}${moved.condition}`, ...moved }, 'range'),
       )
@@ -231,10 +233,14 @@ function fieldsOf(sides: Compared, isJudged: (record: SampledRecord) => boolean)
       const shares = [range.count / exposure.range, base.count / exposure.base] as const
       const times = ratio(range.count, base.count, exposure)
       const isMoved = times >= VALUE_RATIO || times <= 1 / VALUE_RATIO
-      if (Math.max(...shares) < VALUE_SHARE) continue
+      // Severe records are all read and counted, so that a hundred 503 among a million requests are found.
+      const isSevere = !counts.isMild && values.size <= FEW_VALUES
+      const leastShare = isSevere ? 0 : values.size <= NUMBERS ? FEW_SHARE : VALUE_SHARE
+      if (Math.max(...shares) < leastShare) continue
       if (!isMoved && Math.abs(shares[0] - shares[1]) < VALUE_CHANGE) continue
-      const sure = evidence(range.count, base.count, exposure, unitOfBoth(counts, units))
-      if (sure < least) continue
+      const unit = isSevere ? Math.max(unitOf(range), unitOf(base)) : unitOfBoth(counts, units)
+      const sure = evidence(range.count, base.count, exposure, unit)
+      if (sure < leastSure) continue
       const shown = { ...figures(counts), evidence: sure }
       found.push(fieldDifference(sides, { name, value, where: `${name}:${value}`, ...shown }, isIn(times)))
     }
@@ -259,7 +265,8 @@ function countFields(
           if (judged) field.numbers[side].add(value)
           const known = field.values.get(value)
           if (!known && field.values.size >= DISTINCT) continue
-          const counts = known ?? newSided()
+          const counts = known ?? { ...newSided(), isMild: false }
+          counts.isMild ||= severityOf(record.level) === 1
           field.values.set(value, counts)
           count(counts, side, record.weight, judged)
         }

@@ -8,7 +8,7 @@ import type { ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { viewIfChanged } from '../view/view.ts'
 import { type Bytes, visitMembers } from '../where/where.ts'
-import { Patterns } from './patterns.ts'
+import { type PatternOrigin, Patterns } from './patterns.ts'
 
 /** How many records are examined, and how many bytes of them. */
 export const RECORDS = 10_000
@@ -55,17 +55,17 @@ export function isWhole(notes: View['notes']): boolean {
 
 /** Counts the fields and message patterns of records, each with what reads it. */
 export async function countFields(
-  records: readonly { bytes: Uint8Array; reader: Reader }[],
+  records: readonly { bytes: Uint8Array; reader: Reader; origin?: PatternOrigin }[],
 ): Promise<Pick<LogFields, 'records' | 'fields' | 'patterns'>> {
   const counts = new Counts()
   const patterns = new Patterns()
-  for (const { bytes: piece, reader } of records) {
+  for (const { bytes: piece, reader, origin } of records) {
     if (isTurnOver()) await yieldToEventLoop()
     counts.record()
     const { message, level, time } = readFields(piece, reader, (name, value, isMember) =>
       isMember ? counts.addMember(name, value) : counts.add(name, value),
     )
-    patterns.add(message, level ?? null, time ?? null)
+    patterns.add(message, level ?? null, time ?? null, origin)
   }
   return { records: records.length, fields: counts.top(), patterns: patterns.top(PATTERNS) }
 }

@@ -8,6 +8,13 @@ export interface Group {
   first: string | null
   last: string | null
   example: string
+  origin: PatternOrigin | null
+}
+
+/** The log, and on a fleet the node, that all messages of a pattern are from. */
+export interface PatternOrigin {
+  file?: string | undefined
+  node?: string | undefined
 }
 
 /** Characters of an example: two thousand of them are kept. */
@@ -26,7 +33,12 @@ export class Patterns {
   #groups = 0
 
   /** Takes a message, and returns its group; null if there are too many. Messages come in order of time, either way. */
-  add(message: string, level: string | null, time: string | null): Group | null {
+  add(
+    message: string,
+    level: string | null,
+    time: string | null,
+    origin: PatternOrigin | null = null,
+  ): Group | null {
     const words = wordsOf(message)
     const leaf = `${level} ${words.length} ${words[0] ?? ''}`
     let groups = this.#leaves.get(leaf)
@@ -35,11 +47,11 @@ export class Patterns {
       this.#leaves.set(leaf, groups)
     }
     const group = nearest(groups, words)
-    if (group) join(group, words, time)
+    if (group) join(group, words, { time, origin })
     if (group || this.#groups >= MAX_GROUPS) return group
     this.#groups++
     const example = message.split('\n', 1)[0]!.slice(0, LONGEST_EXAMPLE)
-    const made = { words, count: 1, level, first: time, last: time, example }
+    const made = { words, count: 1, level, first: time, last: time, example, origin: origin && { ...origin } }
     groups.push(made)
     return made
   }
@@ -49,13 +61,15 @@ export class Patterns {
       .flat()
       .sort((a, b) => b.count - a.count)
       .slice(0, most)
-      .map(({ words, count, level, first, last, example }) => ({
+      .map(({ words, count, level, first, last, example, origin }) => ({
         pattern: words.join(' '),
         count,
         level,
         first,
         last,
         example,
+        ...(origin?.file !== undefined && { file: origin.file }),
+        ...(origin?.node !== undefined && { node: origin.node }),
       }))
   }
 }
@@ -74,8 +88,14 @@ function nearest(groups: readonly Group[], words: readonly string[]): Group | nu
   return most >= words.length * ALIKE ? best : null
 }
 
-function join(group: Group, words: readonly string[], time: string | null): void {
+function join(
+  group: Group,
+  words: readonly string[],
+  { time, origin }: { time: string | null; origin: PatternOrigin | null },
+): void {
   group.count++
+  if (group.origin?.file !== origin?.file) delete group.origin?.file
+  if (group.origin?.node !== origin?.node) delete group.origin?.node
   for (let i = 0; i < words.length; i++) if (group.words[i] !== words[i]) group.words[i] = ANY
   if (time === null) return
   const at = Date.parse(time)

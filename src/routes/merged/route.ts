@@ -34,7 +34,8 @@ export interface Sources {
 
 /** A record with what reads it. */
 export function readable({ bytes, format, source }: MergedRecord) {
-  return { bytes, reader: { format, zone: source.context.zone } }
+  const { file, node, context } = source
+  return { bytes, reader: { format, zone: context.zone }, origin: { file, ...(node !== null && { node }) } }
 }
 
 /** Reads the cursors of a request. At least one log of a cursor must be asked for. */

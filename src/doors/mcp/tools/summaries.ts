@@ -26,7 +26,7 @@ export const logPatterns: Tool = {
   name: 'log_patterns',
   title: 'Patterns of messages',
   description:
-    'Call this first. It groups the messages of a range by their constant words and counts them: pattern, count, level, first and last time, an example. It shows in a few lines what is in thousands of records.',
+    'Call this first. It groups the messages of a range by their constant words and counts them: pattern, count, level, first and last time, log, an example; and fields of few values, such as statuses. It shows in a few lines what is in thousands of records.',
   scopes: ['logs'],
   parameters: [
     ...FILTERS,
@@ -44,7 +44,7 @@ export const logPatterns: Tool = {
       ...searched(query, call),
     ]
     const isEmpty = found.records === 0 && found.complete
-    const lines = isEmpty ? await whyEmpty(query, call) : top.flatMap(patternRow)
+    const lines = isEmpty ? await whyEmpty(query, call) : [...top.map(patternRow), ...valueRows(found)]
     return rowsThatFit({ ...found, head, incomplete: lackOf(found), lines }, 0, args.max_chars as number)
   },
 }
@@ -60,11 +60,36 @@ function lackOf({ records, sampled, complete, patterns }: LogFields): string[] {
   return complete ? [] : ['A budget ran out before the whole range was examined; narrow it.']
 }
 
-function patternRow({ pattern, count, level, first, last, example }: LogFields['patterns'][number]): string {
-  const range = first === last ? (first ?? '') : `${first} to ${last}`
+function patternRow(found: LogFields['patterns'][number]): string {
+  const { pattern, count, level, first, last, example, file, node } = found
+  const place = [node, file].filter((name) => name !== undefined).join('/')
+  const range = `${first === last ? (first ?? '') : `${first} to ${last}`}${place && `, ${part(place)}`}`
   const shown = example && example !== pattern ? `\n    e.g. ${cut(example, LONGEST_EXAMPLE)}` : ''
   return `${count}× ${part(level ?? '-')} ${cut(pattern, LONGEST_PATTERN)}\n    ${range}${shown}`
 }
+
+const MOST_FIELDS = 8
+const MOST_VALUES = 10
+
+/** Fields of few values: a pattern says nothing of the 503 among a thousand 204, and its example may be either. */
+function valueRows({ fields, records }: LogFields): string[] {
+  const isTelling = ({ name, count, values }: LogFields['fields'][number]) =>
+    !/^(?:level|source|tag)$/.test(name) &&
+    values.length > 1 &&
+    values.length < MOST_VALUES &&
+    values.reduce((sum, value) => sum + value.count, 0) >= count &&
+    count * 100 >= records
+  return fields
+    .filter(isTelling)
+    .sort((a, b) => Number(isStatus(b.name)) - Number(isStatus(a.name)) || a.values.length - b.values.length)
+    .slice(0, MOST_FIELDS)
+    .map(({ name, values }) => {
+      const shown = values.map(({ value, count }) => `${cut(value, 60)} ${count}×`)
+      return `values of ${part(name)}: ${shown.join(', ')}`
+    })
+}
+
+const isStatus = (name: string) => /(?:^|[._-])(?:status|code|result|outcome)(?:_?code)?$/i.test(name)
 
 export const logHistogram: Tool = {
   name: 'log_histogram',
