@@ -78,7 +78,6 @@ export const BUCKET_BARS = {
   '`level=error&lines=100`': { trips: 5 },
   '`q` without a hit': { mbs: { node: 400, bun: 600, deno: 600, workerd: 400 } },
   '`q` without a hit, TLS': { mbs: { node: 300 } },
-  'histogram, `estimate=true`': { trips: 10 },
   '`list?detail=true`, 206 files': { trips: 12 },
 }
 

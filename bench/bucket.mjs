@@ -48,7 +48,6 @@ const ROWS = [
   ['10 s, `level=error`', `view?file=NEW&level=error&${window}`],
   ['`level=error&lines=100`', 'view?file=NEW&level=error&lines=100'],
   ['`q` without a hit', 'view?file=NEW&q=nowhere'],
-  ['histogram, `estimate=true`', 'histogram?file=NEW&estimate=true'],
   ['histogram, exact', 'histogram?file=NEW'],
   ['export of all records with `q`', 'view?file=NEW&download=true&q=nowhere'],
   ['download', 'download?file=NEW'],

@@ -101,8 +101,6 @@ export interface Histogram {
   step: number
   /** False if the budget ran out; counting goes backwards, so the oldest records are missing. */
   complete: boolean
-  /** True when the counts were estimated from samples (`estimate`). */
-  estimated?: boolean | undefined
   /** The names of the columns of `counts`, by what `by` says; `none` is for records without a level. */
   levels?: string[] | undefined
   files?: string[] | undefined

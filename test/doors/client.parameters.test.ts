@@ -45,7 +45,6 @@ const HISTOGRAM: Names<HistogramQuery> = {
   buckets: true,
   step: true,
   origin: true,
-  estimate: true,
   by: true,
 }
 const GROUPS: Names<GroupsQuery> = { ...LOG, by: true, of: true, sort: true, limit: true }
@@ -90,7 +89,7 @@ describe('the client', () => {
         return Response.json(/history|list/.test(String(url)) ? [] : { missing: {} })
       },
     })
-    await client.histogram({ file: 'a.log', step: '40s', estimate: true, buckets: 7 })
+    await client.histogram({ file: 'a.log', step: '40s', buckets: 7 })
     await client.histogram({ file: 'a.log', step: 500 })
     await client.groups({ file: 'a.log', by: 'path', of: 'took', sort: 'p95', limit: 5 })
     await client.config({ detail: true, at: '2h' })
@@ -99,7 +98,7 @@ describe('the client', () => {
     await client.history({ limit: 3 })
     await client.compare(['db-1', 'x-*'])
     expect(asked.map(({ search }) => search)).toEqual([
-      '?file=a.log&step=40s&estimate=true&buckets=7',
+      '?file=a.log&step=40s&buckets=7',
       '?file=a.log&step=500',
       '?file=a.log&by=path&of=took&sort=p95&limit=5',
       '?detail=true&at=2h',

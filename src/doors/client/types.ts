@@ -208,8 +208,6 @@ export interface HistogramQuery extends LogQuery {
   step?: string | number | undefined
   /** With `step`: an instant at which a bucket begins, in milliseconds since the Unix epoch. */
   origin?: number | undefined
-  /** An estimate from a few samples, quickly. */
-  estimate?: boolean | undefined
   /** What the counts are split by. */
   by?: 'level' | 'file' | 'node' | undefined
 }

@@ -13,7 +13,6 @@ import type { ViewRequest } from '../view/request.ts'
 import { inSession, type Opening, type Session, type SessionRequest, WIDER } from '../view/session.ts'
 import { type Chart, COLUMNS, type Histogram, layOut, MOST_BUCKETS, widen } from './chart.ts'
 import { type CountedRange, countRecords } from './count.ts'
-import { estimate, estimateMembers } from './estimate.ts'
 
 /** From the first record to after the last, in ms. */
 export interface Range {
@@ -28,8 +27,6 @@ export type HistogramRequest = Omit<LogRequest, 'cursor'> &
   Pick<ViewRequest, 'selection'> & {
     /** At most this many buckets. */
     buckets: number
-    /** An estimate from a few samples, unless they hold too few matching records to tell. @default false */
-    estimate?: boolean | undefined
     /** An instant at which a bucket begins; the others follow from it. @default the wall clock's full steps */
     origin?: number | undefined
     /** The width of a bucket in ms, instead of their number. */
@@ -95,8 +92,7 @@ async function count(session: Session, request: HistogramRequest): Promise<Histo
   const { zone, clock } = context
   const format = await session.format()
   const range = request.range ?? (await rangeIn(session, request))
-  const { series, beyond: members } = session.open
-  const log = { ...context, series, format, budget }
+  const { series } = session.open
   if (range === null) return empty(request, clock.now())
   if (!format.timed && !isEmptySeries(series)) throw noTime()
   if (request.selection.levels !== null && !format.leveled)
@@ -113,16 +109,7 @@ async function count(session: Session, request: HistogramRequest): Promise<Histo
   const chart = layOut(range, request, zone)
   const { selection } = request
   const filter: Filter = { format, zone, selection, since: null, until: null }
-  if (request.estimate && members && series.parts.length > 1) {
-    const result = await estimateMembers(log, filter, chart, selection.isPeriod)
-    if (result !== 'thin') return { ...chart, complete: isWhole(series, result), estimated: true, notes }
-  }
-  const { isOrdered, ...stretch } = await stretchOf(session)
-  if (request.estimate && !members) {
-    const result = await estimate(log, { ...stretch, filter }, chart)
-    if (result !== 'thin')
-      return { ...chart, complete: isOrdered && isWhole(series, result), estimated: true, notes }
-  }
+  const { isOrdered: _, ...stretch } = await stretchOf(session)
   const { add, isSpan, beyond } = adder(chart, range, filter, request)
   const isCounted = await countRecords(context, series, budget, { ...stretch, filter, add, isSpan })
   const broken = series.brokenIn(stretch.lo, stretch.hi)
@@ -140,11 +127,6 @@ export async function stretchOf(session: Session) {
     hi: Math.min(until?.to ?? end, end),
     isOrdered: since?.ordered !== false && until?.ordered !== false,
   }
-}
-
-/** Whether an estimate is about all of a log: no budget ran out, and no archive ends early. */
-function isWhole(series: Series, result: string): boolean {
-  return result === 'whole' && !series.isCut && !series.brokenIn(Number.NEGATIVE_INFINITY, series.end)
 }
 
 /** The requested range, or from the log's first record to its last; null if it is empty. */

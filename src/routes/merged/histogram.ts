@@ -83,7 +83,6 @@ async function countAll(
     const found = there ?? (await histogramOf(source.context, request, () => false, signal))!
     for (const note of found.notes ?? []) notes.add(note)
     chart.complete &&= found.complete
-    if (found.estimated) chart.estimated = true
     for (const { time, counts } of found.buckets)
       counts.forEach((count, level) => {
         // A log that grew meanwhile has records beyond the chart: as here, they count at its edge.
@@ -96,14 +95,13 @@ async function countAll(
 }
 
 /** The same request for one log, to be counted on its own node. */
-function handedOn(query: Query, { file, selection, step, origin, estimate }: HistogramRequest): string {
+function handedOn(query: Query, { file, selection, step, origin }: HistogramRequest): string {
   const { since, until } = selection
   const filters = filterQuery(query)
   return [
     `file=${encodeURIComponent(file)}&rotated=true&step=${step}&origin=${origin}`,
     ...(since === null ? [] : [`since=${new Date(since).toISOString()}`]),
     ...(until === null ? [] : [`until=${new Date(until).toISOString()}`]),
-    ...(estimate ? ['estimate=true'] : []),
     ...(filters === '' ? [] : [filters]),
   ].join('&')
 }

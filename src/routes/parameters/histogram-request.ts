@@ -13,7 +13,6 @@ export function histogramRequest(query: Query, asked: ViewRequest): HistogramReq
     ...asked,
     charset: charsetOf(query),
     buckets: query.buckets ?? DEFAULT_BUCKETS,
-    estimate: query.estimate,
     step: stepOf(query.step),
     origin: query.step === undefined ? undefined : query.origin,
   }

@@ -223,13 +223,6 @@ export const PARAMETERS = [
     example: '1794708600000',
   },
   {
-    name: 'estimate',
-    ...SHAPE,
-    on: ['histogram'],
-    meaning:
-      'Estimates the counts from a few samples instead of reading the log; the answer has `"estimated": true`. Filters apply to the samples; if these hold fewer than 100 matching records, or the log has at most 1 MiB, it is counted instead. Where times fall between samples, `complete` is false.',
-  },
-  {
     name: 'by',
     on: ['histogram'],
     role: 'shape',

@@ -140,7 +140,6 @@ export const faults = [
         'raw',
         'ansi',
         'buckets',
-        'estimate',
         'download',
         'detail',
         'xyz',

@@ -131,7 +131,7 @@ describe('a joined log', () => {
     }
   })
 
-  it('is counted over time: all of it, a period, and by an estimate that honours filters', async () => {
+  it('is counted over time: all of it, and a period', async () => {
     const { ask } = logOf(texts.map((text) => gzipSync(text)))
     const sum = async (query: string) => {
       const { body, response } = await ask(`histogram?file=app${query}`)
@@ -143,19 +143,5 @@ describe('a joined log', () => {
     expect(await sum('')).toMatchObject({ sum: 12_000, complete: true })
     const period = '&since=2026-11-15T10:00:00Z&until=2026-11-15T11:00:00Z'
     expect(await sum(period)).toMatchObject({ sum: 2400, complete: true })
-    const about = await sum('&estimate=true')
-    expect(about.estimated).toBe(true)
-    expect(about.sum).toBeGreaterThan(11_000)
-    expect(about.sum).toBeLessThan(13_000)
-    const hour = await sum(`${period}&estimate=true`)
-    expect(hour.sum).toBeGreaterThan(2100)
-    expect(hour.sum).toBeLessThan(2700)
-    const third = await sum('&estimate=true&q=line%203')
-    expect(third.sum).toBeGreaterThan(0.8 * 300 * 11)
-    expect(third.sum).toBeLessThan(1.2 * 300 * 11)
-    // Too few in the samples to tell: counted.
-    expect(await sum('&estimate=true&q=object%20123%20line%207')).toMatchObject({ sum: 1, complete: true })
-    expect((await sum('&estimate=true&q=object%20123%20line%207')).estimated).toBeUndefined()
-    expect(await sum('&estimate=true&q=nowhere')).toMatchObject({ sum: 0, complete: true })
   })
 })

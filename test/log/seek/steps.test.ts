@@ -173,9 +173,6 @@ const RESOURCES: Record<string, (asked: Asked, window: string) => Promise<number
   async 'histogram of errors'(asked, window) {
     return countOf((await get(asked, 'histogram', `${asked.log}&level=error${window}`)).body)
   },
-  async estimate(asked, window) {
-    return countOf((await get(asked, 'histogram', `${asked.log}&estimate=true${window}`)).body)
-  },
 }
 
 function countOf(body: string): number[] | null {
@@ -197,7 +194,7 @@ async function check(name: string, asked: Asked, [since, until]: [number | null,
   if (found === null) return false
   const isError = name === 'histogram of errors'
   const expected = idsOf(selected(asked.records, since, until)).filter((id) => !isError || id % 4 === 0)
-  if (/histogram|estimate|fields|groups|compare/.test(name)) expect(found.length, where).toBe(expected.length)
+  if (/histogram|fields|groups|compare/.test(name)) expect(found.length, where).toBe(expected.length)
   else if (asked.isMerged)
     expect(
       [...found].sort((a, b) => a - b),
@@ -239,7 +236,7 @@ describe('a range of time that costs more than one request may', () => {
       ] as [number | null, number | null][])
         expect(await check(name, asked, range)).toBe(true)
     // What is counted is all of it, or said to be a part.
-    for (const name of ['histogram', 'estimate', 'fields'])
+    for (const name of ['histogram', 'fields'])
       await check(name, asked, [middle + HOUR / 4, middle + HOUR / 2])
   })
 })

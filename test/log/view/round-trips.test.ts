@@ -163,17 +163,7 @@ describe('round trips to a bucket', () => {
     expect(bytes).toBeLessThan(260 * MIB)
   })
 
-  it('few for an estimated histogram, and for the times of many files', async () => {
-    const { rounds, body } = await log((i) => (i % 10 === 0 ? 'ERROR' : 'INFO'))(
-      'histogram?file=a.log&estimate=true',
-    )
-    expect(rounds).toBeLessThanOrEqual(10)
-    const histogram = JSON.parse(body)
-    expect(histogram.estimated).toBe(true)
-    const total = histogram.buckets.flatMap(({ counts }: { counts: number[] }) => counts)
-    const sum = total.reduce((all: number, count: number) => all + count, 0)
-    expect(sum).toBeGreaterThan((0.9 * GIB) / LINE)
-    expect(sum).toBeLessThan((1.1 * GIB) / LINE)
+  it('few for the times of many files', async () => {
     const files = Array.from({ length: 206 }, (_, i) => madeUp(`f${i}.log`, 10 * MIB, () => 'INFO'))
     const details = await farBucket(files)('list?detail=true')
     expect(details.rounds).toBeLessThanOrEqual(12)

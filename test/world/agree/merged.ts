@@ -89,7 +89,6 @@ export const MERGED: Readonly<Record<string, Kind>> = {
   'merged-turned': asMerged(turned(areInOrder)),
   'merged-whole': whole,
   'merged-histogram': asMerged(histogram({})),
-  'merged-estimate': asMerged(histogram({ estimate: 'true' })),
   'merged-fields': asMerged(fields),
   'merged-groups': asMerged(groups),
 }

@@ -110,8 +110,6 @@ function sizeOf(text: string): number {
 
 interface Chart {
   complete: boolean
-  /** Of a log of more than 1 MiB, counts may be estimated. */
-  estimated?: boolean
   step: number
   levels: string[]
   buckets: { time: number; counts: number[] }[]
@@ -123,8 +121,7 @@ export const histogram =
   async ({ chosen, lines, question, get, differs }) => {
     const answer = await get(`/api/v1/log/histogram?${question({ buckets: lines, ...more })}`)
     if (!answer) return
-    const { complete, estimated, step, levels, buckets } = JSON.parse(answer.text) as Chart
-    if (estimated && more.estimate) return
+    const { complete, step, levels, buckets } = JSON.parse(answer.text) as Chart
     const expected = buckets.map(() => levels.map(() => 0))
     const timed = chosen.filter(({ time }) => time !== null)
     for (const { time, level } of timed) {
@@ -197,7 +194,6 @@ export const SINGLE: Readonly<Record<string, Kind>> = {
   range: download(true),
   tail,
   histogram: histogram({}),
-  estimate: histogram({ estimate: 'true' }),
   fields,
   groups,
   notes,
