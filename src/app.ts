@@ -1,7 +1,5 @@
-import type { Hono } from 'hono'
 import { runtime } from '#runtime'
 import { EVERYTHING, type Grant } from './access/grant.ts'
-import type { TokenSource } from './access/guard.ts'
 import type { NodeInfo } from './answers.ts'
 import type { Loki, LokiSource } from './doors/loki/files.ts'
 import { tokenGuard } from './http/auth.ts'
@@ -11,97 +9,16 @@ import { once } from './kit/limits/once.ts'
 import { VERSION } from './kit/version.ts'
 import { logFiles } from './log/files/files.ts'
 import { narrowFiles } from './log/files/narrow.ts'
-import {
-  followLimits,
-  type LogOptions,
-  mostListed,
-  type ProcessLimits,
-  processLimits,
-  viewContext,
-} from './log/options.ts'
+import { followLimits, mostListed, type ProcessLimits, processLimits, viewContext } from './log/options.ts'
 import { HomeError } from './node/home.ts'
-import type { NodeFacts } from './node/identity.ts'
-import type { VersionSource } from './node/versions.ts'
-import { checkOptions, type Names } from './options.ts'
+import { unknownHost } from './node/unknown-host.ts'
+import { type AppOptions, checkAppOptions } from './options.ts'
 import type { CompareRoute } from './routes/compare/compare.ts'
 import type { Query } from './routes/parameters/read.ts'
 import { logResources } from './routes/resources.ts'
-import { type Access, type Handler, type HandOn, Routing, type RoutingOptions } from './routing.ts'
-import type { Store } from './store/store.ts'
+import { type Access, type Handler, type HandOn, Routing, type Service, sealed } from './routing.ts'
 
-/** The options of a node state service. */
-export interface AppOptions extends LogOptions, RoutingOptions {
-  /** Where the log files are. */
-  logs: Store
-  /** The node's configuration as TOML text; a function is called for every request. */
-  config: string | (() => string | Promise<string>)
-  /**
-   * The home whose `configs/` holds earlier versions of the configuration, or a function that tells when the
-   * configuration was last written, in milliseconds since the Unix epoch. @default written when the app was made
-   */
-  versions?: VersionSource | undefined
-  /** The node's own description. Unset fields are derived from `facts` and the configuration. @default {} */
-  node?: Partial<NodeInfo> | (() => Partial<NodeInfo> | Promise<Partial<NodeInfo>>) | undefined
-  /** What the system says about the node. @default the version of this package, online since now */
-  facts?: Partial<NodeFacts> | undefined
-  /** Shell patterns; a file that matches none of them is neither listed nor read. @default every file */
-  include?: readonly string[] | undefined
-  /** Whether files in folders below are shown too, with slashes in their names. @default false */
-  nested?: boolean | undefined
-  /**
-   * Whether each folder of dated objects, as log shippers write them, is one log; implies `nested`. A text is the name
-   * of the log where the store itself is such a folder. @default false
-   */
-  join?: boolean | string | undefined
-  /** When set, every request under `/api/` needs `Authorization: Bearer …`; undefined is refused. @default none */
-  token?: string | undefined
-  /**
-   * Several tokens with names, scopes, files and nodes; `token` also works, and allows everything. Called for every request:
-   * return the same array while nothing has changed. @default none
-   */
-  tokens?: TokenSource | undefined
-  /**
-   * Names a client that needs no token, such as by its certificate, from what the server passes beside the request; null
-   * for the others, who need a token, and get no answer where there is none. @default nobody is known otherwise
-   */
-  identify?: ((bindings: unknown) => string | null) | undefined
-  /** Loki's read API below `/loki/`: `import { loki } from 'nodestate/loki'`. @default none, and it is not bundled */
-  loki?: Loki | (() => Promise<Loki>) | false | undefined
-}
-
-/** Every option, so that a misspelt one is refused. */
-const NAMES: Names<AppOptions> = {
-  logs: true,
-  config: true,
-  versions: true,
-  node: true,
-  facts: true,
-  include: true,
-  nested: true,
-  join: true,
-  token: true,
-  tokens: true,
-  identify: true,
-  onAccess: true,
-  allowHosts: true,
-  corsOrigins: true,
-  page: true,
-  loki: true,
-  mcp: true,
-  metrics: true,
-  metricsOpen: true,
-  observe: true,
-  onError: true,
-  timezone: true,
-  limits: true,
-  follow: true,
-  sharedMemory: true,
-  clock: true,
-}
-const { logs: _logs, config: _config, versions: _versions, node: _node, ...SHARED_NAMES } = NAMES
-
-/** The options that an app and a fleet have in common. */
-export { SHARED_NAMES }
+export type { AppOptions } from './options.ts'
 
 /** What the apps of one process share. */
 export interface Shared {
@@ -136,15 +53,22 @@ function ofOneNode(access: Access): Access {
 }
 
 /**
- * Creates the app: Fetch API types only, so that it runs anywhere and can be mounted under any path. A fleet passes
- * what its nodes share. Throws a TypeError about an option that cannot be used.
+ * Creates the app: Fetch API types only, so that it runs anywhere and can be mounted under any path. Throws a TypeError
+ * about an option that cannot be used.
  */
-export function createApp(options: AppOptions, shared?: Shared): Hono {
-  checkOptions(options, NAMES, 'logs')
+export function createApp(options: AppOptions): Service {
+  return appOf(options)
+}
+
+/** The app of one node of a fleet, which passes what its nodes share. */
+export function appOf(options: AppOptions, shared?: Shared): Service {
+  checkAppOptions(options)
   const { access, limits } = shared ?? sharedOf(options)
   const routing = new Routing(options, ofOneNode(access))
   const { node = {}, metrics, limits: { maxSize } = {} } = options
   const facts = { version: VERSION, onlineTime: limits.clock.now(), ...runtime.host(), ...options.facts }
+  if (typeof node !== 'function' && (node.hostName ?? facts.hostName) === undefined)
+    for (const warning of unknownHost()) console.warn(`nodestate: ${warning}`)
   const nodeNow = async () => (typeof node === 'function' ? node() : node)
   const config = once(async () => {
     const [{ createConfigReader }, { showConfig }, { budgetOf }] = await Promise.all([
@@ -217,7 +141,7 @@ export function createApp(options: AppOptions, shared?: Shared): Hono {
   routing.addUnknown(
     'There is nothing at this path; try /api/v1/config, /api/v1/log/list or /api/v1/log/view.',
   )
-  return routing.app
+  return sealed(routing.app)
 }
 
 /** Logs can be read without a description of their node. */
@@ -234,9 +158,10 @@ function needsCertificate(): never {
 }
 
 /** What the token of a request allows. The code for several tokens is loaded only where there are some. */
-function accessOf({ token, tokens, identify }: Pick<AppOptions, 'token' | 'tokens' | 'identify'>): Access {
+function accessOf({ identify, ...byTokens }: Pick<AppOptions, 'token' | 'tokens' | 'identify'>): Access {
+  const { token, tokens } = byTokens
   if (identify) {
-    const byToken = token === undefined && !tokens ? needsCertificate : accessOf({ token, tokens })
+    const byToken = token === undefined && !tokens ? needsCertificate : accessOf(byTokens)
     return (headers, bindings) => {
       const name = identify(bindings)
       return name === null ? byToken(headers, bindings) : { ...EVERYTHING, name }

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import { TrieRouter } from 'hono/router/trie-router'
 import { Hono } from 'hono/tiny'
 import { EVERYTHING, type Grant, type Scope } from './access/grant.ts'
-import type { Mcp, McpService } from './doors/mcp/service.ts'
+import type { McpService } from './doors/mcp/service.ts'
 import { hostGuard, outOfScope } from './http/auth.ts'
 import { isHop, setCaller, unknownToHop } from './http/caller.ts'
 import { COMMON_HEADERS } from './http/conditional.ts'
@@ -10,41 +10,29 @@ import { corsFor } from './http/cors.ts'
 import { methodNotAllowed, Problem, problemResponse, toProblem } from './http/problem.ts'
 import { respond, streamOf } from './http/sliced.ts'
 import type { IncidentService } from './insight/incident/incident.ts'
-import { type Clock, systemClock } from './kit/limits/clock.ts'
+import { systemClock } from './kit/limits/clock.ts'
 import { once } from './kit/limits/once.ts'
-import type { Metrics } from './kit/observe/metrics.ts'
 import type { Observer } from './kit/observe/observer.ts'
 import { assignId } from './kit/observe/request-id.ts'
-import type { Tracer } from './kit/observe/tracer.ts'
 import { LogError } from './log/error.ts'
-import type { Page } from './routes/page.ts'
+import type { AppOptions } from './options.ts'
 import { type Query, queryReader } from './routes/parameters/read.ts'
 import type { Resource } from './routes/parameters/row.ts'
 import type { Store } from './store/store.ts'
 
-/** How requests are admitted, answered and observed. */
-export interface RoutingOptions {
-  /** Called with the name of the token of a request, before it is answered. @default nothing */
-  onAccess?: ((request: Request, name: string) => void) | undefined
-  /** Host names to answer to. @default any */
-  allowHosts?: readonly string[] | undefined
-  /** Origins whose pages may read the API. @default none */
-  corsOrigins?: readonly string[] | undefined
-  /** The web page at `/`: `import { page } from 'nodestate/page'`. @default none, and it is not bundled */
-  page?: Page | (() => Page | Promise<Page>) | false | undefined
-  /** MCP at `/mcp`, for assistants: `import { mcp } from 'nodestate/mcp'`. @default none, and it is not bundled */
-  mcp?: Mcp | (() => Promise<Mcp>) | false | undefined
-  /** Counts requests and store calls, and shows them at `/metrics`; see `nodestate/metrics`. @default none */
-  metrics?: Metrics | undefined
-  /** Whether `/metrics` needs no token. @default false */
-  metricsOpen?: boolean | undefined
-  /** A tracer of OpenTelemetry's API, such as `trace.getTracer('nodestate')`: one span for each request. @default none */
-  observe?: Tracer | undefined
-  /** Called for every failure of the service itself (status 500 and above). @default console.error */
-  onError?: ((error: unknown, request: Request) => void) | undefined
-  /** Time and timers. @default the system's */
-  clock?: Clock | undefined
-}
+type RoutingOptions = Pick<
+  AppOptions,
+  | 'onAccess'
+  | 'allowHosts'
+  | 'corsOrigins'
+  | 'page'
+  | 'mcp'
+  | 'metrics'
+  | 'metricsOpen'
+  | 'observe'
+  | 'onError'
+  | 'clock'
+>
 
 interface QueryOptions {
   max?: Parameters<typeof queryReader>[1]
@@ -319,6 +307,46 @@ export class Routing {
       c.req.path === `${c.req.routePath.slice(0, -2)}/` ? shown(c.req.raw, c.env) : next(),
     )
   }
+}
+
+/** What registers on a Hono app. */
+const REGISTERING = [
+  'use',
+  'all',
+  'on',
+  'get',
+  'post',
+  'put',
+  'delete',
+  'options',
+  'patch',
+  'route',
+  'mount',
+  'onError',
+  'notFound',
+  'basePath',
+] as const
+
+/**
+ * The app as it is given away: a Hono app that can be asked and mounted. What is registered on it would come after its own
+ * routes: a check of tokens would never run, so registering throws.
+ */
+export type Service = Hono & {
+  /** Register on an app of your own: `outer.use(…); outer.route('/', app)`. */
+  readonly [N in (typeof REGISTERING)[number]]: never
+}
+
+/** The app, to which nothing can be added from now on. */
+export function sealed(app: Hono): Service {
+  const refusals = REGISTERING.map((name) => [name, () => refuseToRegister(name)])
+  return Object.assign(app, Object.fromEntries(refusals))
+}
+
+function refuseToRegister(name: string): never {
+  throw new TypeError(
+    `Cannot call ${name}() on an app of nodestate: what it adds would come after the routes and never run. ` +
+      "Use an app of your own: const outer = new Hono(); outer.use(…); outer.route('/', app).",
+  )
 }
 
 /** Hono with the smallest of its routers that tells `/list/` from `/list`. */

@@ -1,16 +1,22 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 
-/** Where each type of options is. */
-const TYPES: Record<string, string> = {
-  AppOptions: 'src/app.ts',
-  LogOptions: 'src/log/options.ts',
-  RoutingOptions: 'src/routing.ts',
-  Limits: 'src/log/options.ts',
-  FollowOptions: 'src/log/options.ts',
-  FleetOptions: 'src/fleet/fleet.ts',
-  MetricsOptions: 'src/kit/observe/metrics.ts',
+/** Where each table of options is. */
+const TABLES: Record<string, string> = {
+  NODE: 'src/options.ts',
+  DESCRIBED: 'src/options.ts',
+  PROTECTING: 'src/options.ts',
+  ANSWERING: 'src/options.ts',
+  SHARED: 'src/options.ts',
+  READING: 'src/log/options.ts',
+  LIMITS: 'src/log/options.ts',
+  FOLLOW: 'src/log/options.ts',
+  FLEET: 'src/fleet/options.ts',
+  SERVE: 'src/entry/server/serve.ts',
+  METRICS: 'src/kit/observe/metrics.ts',
 }
+/** Tables of options that must be given. */
+const NEEDED = ['NODE']
 
 interface Option {
   name: string
@@ -18,21 +24,18 @@ interface Option {
   otherwise: string
 }
 
-/** The options of a type, from the comments of its source. */
-function optionsOf(type: string): Option[] {
-  const source = readFileSync(TYPES[type]!, 'utf8')
-  const [, body] = new RegExp(`^export interface ${type}\\b[^{]*\\{\\n([\\s\\S]*?)^\\}`, 'm').exec(source)!
-  const found = [...body!.matchAll(/^ {2}\/\*\*([\s\S]*?)\*\/\n {2}(\w+)(\??):/gm)]
+/** The options of a table, from the comments of its source. */
+function optionsOf(name: string): Option[] {
+  const source = readFileSync(TABLES[name]!, 'utf8')
+  const [, body] = new RegExp(`^(?:export )?const ${name} = \\{\\n([\\s\\S]*?)^\\}`, 'm').exec(source)!
+  const found = [...body!.matchAll(/^ {2}\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n {2}(\w+):/gm)]
   // A member without a comment would be missing from the table.
-  expect(found.length, type).toBe([...body!.matchAll(/^ {2}\w+\??:/gm)].length)
-  return found.map(([, comment, name, optional]) => {
+  expect(found.length, name).toBe([...body!.matchAll(/^ {2}\w+:/gm)].length)
+  return found.map(([, comment, option]) => {
     const text = comment!.replaceAll(/\s*\n\s*\*\s*/g, ' ').trim()
     const [meaning, otherwise] = text.split(/\s*@default\s*/)
-    return {
-      name: name!,
-      meaning: meaning!.trim(),
-      otherwise: optional ? (otherwise ?? 'see below') : 'required',
-    }
+    if (!NEEDED.includes(name)) expect(otherwise, `the default of ${option}`).toBeDefined()
+    return { name: option!, meaning: meaning!.trim(), otherwise: otherwise ?? 'required' }
   })
 }
 
@@ -53,5 +56,5 @@ it('docs/embedding.md has every option with its comment (NODESTATE_WRITE_DOCS=1 
   const written = withOptions(text)
   if (process.env.NODESTATE_WRITE_DOCS) writeFileSync('docs/embedding.md', written)
   else expect(text).toBe(written)
-  for (const type of Object.keys(TYPES)) expect(text).toMatch(new RegExp(`<!-- options: .*\\b${type}\\b`))
+  for (const name of Object.keys(TABLES)) expect(text).toMatch(new RegExp(`<!-- options: .*\\b${name}\\b`))
 })

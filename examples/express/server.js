@@ -1,8 +1,8 @@
 // A node's logs under a path of an Express server, behind the middleware that it already has.
 //   TOKEN=… node server.js
-import { getRequestListener } from '@hono/node-server'
 import express from 'express'
 import { createApp } from 'nodestate'
+import { listener } from 'nodestate/node'
 import { page } from 'nodestate/page'
 import { fsStore } from 'nodestate/store/fs'
 
@@ -12,5 +12,5 @@ if (!token) throw new Error('Set TOKEN.')
 const logs = createApp({ logs: fsStore(LOGS), config: '', page, token })
 const server = express()
   .get('/', (_, response) => response.send('Your own pages'))
-  .use('/db-4', getRequestListener(logs.fetch))
+  .use('/db-4', listener(logs))
   .listen(Number(PORT), '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}/db-4`))

@@ -151,7 +151,8 @@ export function createClient(options: ClientOptions): Client {
           detail: 'This node cannot export records yet.',
         })
       }
-      return stored([query.file].flat().join(' '), response)
+      const name = [query.file].flat().join(' ')
+      return stored(format === 'text' ? name : `${name}.${format}`, response)
     },
     async download(file, call) {
       const accept = 'application/octet-stream, */*'

@@ -27,7 +27,7 @@ const LONGEST_IDLE = 255
 
 /** Serves an app on Bun, which cuts an answer whose body fails or whose client stops reading. */
 export async function serve(app: App, options: ServeOptions = {}): Promise<Server> {
-  const { port, hostname, tls, stallMs, onError } = resolveServeOptions(options)
+  const { port, hostname, tls, stallMs, onError } = resolveServeOptions(app, options)
   const server = Bun.serve({
     hostname,
     port,

@@ -70,7 +70,7 @@ function compose(env: WorkerEnv): Promise<Answer> {
   const texts = Object.entries(env).filter((pair): pair is [string, string] => typeof pair[1] === 'string')
   return composeRemote({
     env: Object.fromEntries(texts),
-    bound: bucket && ((prefix) => r2Store(bucket, { prefix })),
+    bound: bucket && ((prefix, nested) => r2Store(bucket, { prefix, nested })),
     hints: HINTS,
     // A request may call its bucket 1,000 times, and a busy log is checked four times a second.
     followMillis: 120_000,

@@ -28,7 +28,7 @@ const CUT_MS = 1000
 
 /** Serves an app on Deno, which aborts a response whose body fails; one that is not being read is aborted here. */
 export async function serve(app: App, options: ServeOptions = {}): Promise<Server> {
-  const { port, hostname, tls, stallMs, onError, onCut } = resolveServeOptions(options)
+  const { port, hostname, tls, stallMs, onError, onCut } = resolveServeOptions(app, options)
   const cut = new AbortController()
   let server: ReturnType<typeof Deno.serve>
   let isClosing = false

@@ -1,4 +1,4 @@
-import { createServer, type Server as HttpServer, type IncomingMessage } from 'node:http'
+import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server'
@@ -9,6 +9,7 @@ import { NamedResponse } from './server/named-response.ts'
 import { withSlicedBodies } from './server/node-body.ts'
 import {
   type App,
+  refuseNoApp,
   resolveServeOptions,
   type ServeOptions,
   type Server,
@@ -38,13 +39,13 @@ const LIMITS = {
  * stops reading is cut, so that it never looks complete.
  */
 export async function serve(app: App, options: ServeOptions = {}): Promise<Server> {
-  const { port, hostname, tls, stallMs, most, onError, onCut, onConnect } = resolveServeOptions(options)
+  const { port, hostname, tls, stallMs, most, onError, onCut, onConnect } = resolveServeOptions(app, options)
   const fetch = withSlicedBodies((request, env) => {
     if (connections.all.size > most && !isProbe(env.incoming)) return crowded(env)
     if (!hasOneHost(env.incoming)) return problemResponse(BAD_REQUEST, env.incoming.headers.accept)
     return app.fetch(request, env)
   }, onCut)
-  const listener = getRequestListener((request, env) => fetch(request, env as HttpBindings), {
+  const answer = getRequestListener((request, env) => fetch(request, env as HttpBindings), {
     hostname: 'localhost',
     errorHandler(error) {
       if (error instanceof RequestError) return problemResponse(BAD_REQUEST, null)
@@ -53,15 +54,15 @@ export async function serve(app: App, options: ServeOptions = {}): Promise<Serve
     },
   })
   const server = tls
-    ? createTlsServer({ ...LIMITS, ...contextOf(tls), ...askingFor(tls), handshakeTimeout: 10_000 }, listener)
-    : createServer(LIMITS, listener)
+    ? createTlsServer({ ...LIMITS, ...contextOf(tls), ...askingFor(tls), handshakeTimeout: 10_000 }, answer)
+    : createServer(LIMITS, answer)
   server.on('clientError', refuse)
   server.on('connect', (request, socket) => {
     refuseConnect(socket)
     onConnect(request)
   })
   // What a client expects beyond 100-continue changes nothing in a read-only answer.
-  server.on('checkExpectation', listener)
+  server.on('checkExpectation', answer)
   server.timeout = stallMs
   server.on('timeout', (socket: HttpSocket) => {
     // Nothing waits for the client: the answer is still being made. The timer fires once, so it is set again.
@@ -80,6 +81,15 @@ export async function serve(app: App, options: ServeOptions = {}): Promise<Serve
   const listening = serverAt({ tls, hostname }, bound, (graceMs) => stopServer(server, connections, graceMs))
   if (!(server instanceof TlsServer)) return listening
   return { ...listening, setTls: (next) => server.setSecureContext(contextOf(next)) }
+}
+
+/**
+ * An app as a listener of `node:http`, Express or Fastify: `server.use('/db-4', listener(app))`. It takes a request and its
+ * response.
+ */
+export function listener(app: App): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  refuseNoApp(app)
+  return getRequestListener((request, env) => app.fetch(request, env)) as ReturnType<typeof listener>
 }
 
 /** A client may have a token instead of a certificate, so one without is let in, and the app decides. */

@@ -1,55 +1,35 @@
-import type { Context, Hono } from 'hono'
+import type { Context } from 'hono'
 import { EVERYTHING, type Grant } from '../access/grant.ts'
-import { createApp, lokiHandler, SHARED_NAMES, sharedOf } from '../app.ts'
+import { appOf, lokiHandler, sharedOf } from '../app.ts'
 import { outOfScope } from '../http/auth.ts'
 import { isHop, refuseHop } from '../http/caller.ts'
 import { jsonResponse } from '../http/conditional.ts'
 import { once } from '../kit/limits/once.ts'
 import { logFiles } from '../log/files/files.ts'
 import { viewContext } from '../log/options.ts'
-import { checkOptions, type Names } from '../options.ts'
+import type { AppOptions } from '../options.ts'
 import type { Query } from '../routes/parameters/read.ts'
-import { Routing, type RoutingOptions } from '../routing.ts'
-import type { Store } from '../store/store.ts'
+import { Routing, type Service, sealed } from '../routing.ts'
 import { countAt, groupsAt, handOnLimits, handOnTo, laneAt } from './hand-on.ts'
 import { FleetHomes, lokiSources } from './homes.ts'
-import { type CommonOptions, nodeApps, noStore, type SelfOptions } from './node-apps.ts'
+import { nodeApps, noStore } from './node-apps.ts'
 import { FleetNodes, isNodeId, unknownNode } from './nodes.ts'
+import { checkFleetOptions, type FleetOptions } from './options.ts'
 import type { Peer } from './peer.ts'
-import { FleetPeers, LivingCounts, livingNodes, type PeersSource } from './peers.ts'
+import { FleetPeers, LivingCounts, livingNodes } from './peers.ts'
 import { besideOwn, chartOfSelf, selfHome } from './self.ts'
 
-/** A fleet: a location with a home for each node, or the nodes themselves, and the options that all node apps share. */
-export interface FleetOptions extends CommonOptions {
-  /** Where the homes are, a folder for each node: `db-4/ship.json`, `db-4/segments/…`. Needed unless there are peers. */
-  store?: Store | undefined
-  /** Nodes that run nodestate themselves, by address. One that also has a home is read from it when it does not answer. */
-  peers?: PeersSource | undefined
-  /** The node that the service runs on: without `node`, the service answers as this one. @default none */
-  self?: SelfOptions | undefined
-  /** Nodes on a page of the list. @default 200, and 1,000 if a request wants that */
-  pageNodes?: number | undefined
-  /** Requests to the store that one list or comparison of nodes may make, where a platform limits them. @default no limit */
-  listCalls?: number | undefined
-}
+export type { FleetOptions } from './options.ts'
 
-const NAMES: Names<FleetOptions> = {
-  ...SHARED_NAMES,
-  store: true,
-  peers: true,
-  self: true,
-  pageNodes: true,
-  listCalls: true,
-}
 const NODES_PER_PAGE = 200
 
 /**
  * Makes the app of a fleet: the nodes at `/api/v1/nodes` and `/`, each node's whole API and page below `/nodes/:id/`
  * with the same answers as a separate app, and with `loki` Loki's API over all nodes, where the label `node` is the id.
  */
-export function createFleet(options: FleetOptions): Hono {
-  checkOptions(options, NAMES, options.store === undefined && options.peers ? null : 'store')
-  const { store = null, peers = [], self: own, pageNodes, listCalls, ...common } = options
+export function createFleet(options: FleetOptions): Service {
+  checkFleetOptions(options)
+  const { store = null, peers = [], self: own, nested: _nested, pageNodes, listCalls, ...common } = options
   const { follow = {} } = common
   const shared = sharedOf(common)
   const { clock } = shared.limits
@@ -64,7 +44,7 @@ export function createFleet(options: FleetOptions): Hono {
     const access = () => EVERYTHING
     // No client sends these requests: they have neither a token nor a host.
     const options = { ...common, ...node, metrics: undefined, allowHosts: [] }
-    return createApp(options, { limits: shared.limits, access })
+    return appOf(options, { limits: shared.limits, access })
   })
   const chartOf = (id: string) => {
     if (id === own?.id) return ownChart
@@ -163,13 +143,13 @@ export function createFleet(options: FleetOptions): Hono {
   routing.app.all('/nodes/:id', toNode)
   routing.app.all('/nodes/:id/*', toNode)
   routing.addUnknown('There is nothing at this path; see /api/v1/nodes and /nodes/ID/api/v1/log/list.')
-  if (own === undefined) return routing.app
+  if (own === undefined) return sealed(routing.app)
   const { id: _, ...node } = own
-  return besideOwn(routing.app, createApp({ ...common, ...node }, shared))
+  return besideOwn(routing.app, appOf({ ...common, ...node }, shared))
 }
 
 /** The same page as a node's, marked so that it shows the nodes and asks for no configuration and no logs. */
-function rootPage(page: RoutingOptions['page']): NonNullable<RoutingOptions['page']> {
+function rootPage(page: AppOptions['page']): NonNullable<AppOptions['page']> {
   if (!page) return false
   return async () => {
     const { html, etag, ...rest } = typeof page === 'function' ? await page() : page

@@ -4,6 +4,7 @@ import type { Entry, EveryMember, Store, StoreRead } from '../store/store.ts'
 export function folderStore(store: Store, folder: string): EveryMember<Store> {
   const inside = (entry: Entry): Entry => ({ ...entry, key: entry.key.slice(folder.length) })
   return {
+    nested: store.nested,
     async *list(prefix = '', { after, ...options } = {}) {
       const from = after === undefined ? {} : { after: folder + after }
       for await (const entry of store.list(folder + prefix, { ...options, ...from })) yield inside(entry)

@@ -17,6 +17,8 @@ import { folderStore } from './folder.ts'
 export interface HomesOptions extends LogOptions, Omit<FilesOptions, 'follow'> {
   /** Where the homes are; absent where all nodes are peers. */
   store?: Store | undefined
+  /** Whether the logs of a home may be in folders. @default false */
+  nested?: boolean | undefined
   include?: readonly string[] | undefined
   metrics?: Metrics | undefined
 }
@@ -80,7 +82,7 @@ export class FleetHomes {
   /** The home of a node in the bucket. */
   home(id: string): FleetHome {
     const { follow = {} } = this.#options
-    const { store } = this.#options
+    const { store, nested } = this.#options
     if (store === undefined) throw new StoreError('unavailable', 'There is no bucket with a copy of the node')
     return this.#homes.use(id, () => {
       const folder = folderStore(store, `${id}/`)
@@ -89,6 +91,7 @@ export class FleetHomes {
       const logs = segmentStore(folder, mirror, {
         stemOf,
         shared,
+        nested: nested ?? false,
         cache: this.#cache,
         clock: this.#limits.clock,
       })
@@ -107,7 +110,7 @@ export class FleetHomes {
     const known = this.#live.get(home)
     if (known?.zone === zone) return narrowed(known.context, grant)
     // A peer decides which files it shows, and whether it joins them.
-    const own = home === this.#living.self ? {} : { nested: true, join: false }
+    const own = home === this.#living.self ? {} : { join: false }
     const options = { ...this.#options, ...own, ...(zone !== null && { timezone: zone }) }
     const context = { ...this.#contextOf(home, options), ...this.#living.workAt?.(id) }
     this.#live.set(home, { zone, context })

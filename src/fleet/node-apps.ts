@@ -1,20 +1,13 @@
 import type { Hono } from 'hono'
-import { type AppOptions, createApp, type sharedOf } from '../app.ts'
+import { appOf as nodeApp, type sharedOf } from '../app.ts'
 import { BoundedMap } from '../kit/limits/bounded-map.ts'
 import { HomeError } from '../node/home.ts'
+import type { AppOptions, SharedOptions } from '../options.ts'
 import { type HandOn, newHono } from '../routing.ts'
 import { type Store, StoreError } from '../store/store.ts'
 import { type FleetHome, type FleetHomes, KEPT_HOMES } from './homes.ts'
 import type { FleetNodes } from './nodes.ts'
-
-/** The options that all apps of a fleet share. */
-export type CommonOptions = Omit<AppOptions, 'logs' | 'config' | 'versions' | 'node'>
-
-/** The node that the service itself runs on. */
-export interface SelfOptions extends Pick<AppOptions, 'logs' | 'config' | 'versions' | 'node'> {
-  /** What the node is called here. */
-  id: string
-}
+import type { SelfOptions } from './options.ts'
 
 interface NodeAppsOptions {
   nodes: FleetNodes
@@ -42,7 +35,7 @@ interface NodeApp {
 type Answer = (id: string, mount: string, request: Request, env: unknown) => Response | Promise<Response>
 
 /** Answers as the nodes. Their apps are made for the first request to each, at the path where it is mounted. */
-export function nodeApps(common: CommonOptions, options: NodeAppsOptions): Answer {
+export function nodeApps(common: SharedOptions, options: NodeAppsOptions): Answer {
   const { nodes, homes, shared, own, handOn, isLeftAlone } = options
   const apps = new BoundedMap<string, { home: FleetHome | null; app: Hono }>(KEPT_HOMES)
   // Only clients with a token learn whether a node exists.
@@ -58,7 +51,7 @@ export function nodeApps(common: CommonOptions, options: NodeAppsOptions): Answe
     const access = (headers: Headers, bindings: unknown) => grantOf(id, headers, bindings)
     const app = newHono().route(
       mount,
-      createApp(options(), { limits: shared.limits, access, handOn: make?.() }),
+      nodeApp(options(), { limits: shared.limits, access, handOn: make?.() }),
     )
     apps.set(key, { home, app })
     return app
@@ -85,7 +78,6 @@ export function nodeApps(common: CommonOptions, options: NodeAppsOptions): Answe
       node: () => home.node(),
       versions: home.versions,
       facts: { ...common.facts, hostName: id },
-      nested: true,
       join: false,
       ...(zone !== null && { timezone: zone }),
     }))

@@ -5,9 +5,9 @@ import { BoundedMap } from '../kit/limits/bounded-map.ts'
 import { once } from '../kit/limits/once.ts'
 import { VERSION } from '../kit/version.ts'
 import type { NodeFacts } from '../node/identity.ts'
-import { newHono } from '../routing.ts'
+import { newHono, type Service, sealed } from '../routing.ts'
 import type { FleetHome } from './homes.ts'
-import type { SelfOptions } from './node-apps.ts'
+import type { SelfOptions } from './options.ts'
 import type { ChartOf } from './peers.ts'
 
 /** The node that the service runs on, as one of the fleet. */
@@ -42,7 +42,7 @@ export function chartOfSelf(make: () => Hono): ChartOf {
 }
 
 /** The fleet where a request is about nodes, otherwise the node itself: an app for both, which can be mounted. */
-export function besideOwn(fleet: Hono, own: Hono): Hono {
+export function besideOwn(fleet: Hono, own: Hono): Service {
   const app = newHono()
   const mounted = new BoundedMap<string, { fleet: Hono; own: Hono }>(4)
   app.all('*', (c) => {
@@ -55,7 +55,7 @@ export function besideOwn(fleet: Hono, own: Hono): Hono {
     const isOfFleet = isAboutNodes(c.req.path.slice(mount.length), c.req.raw.url)
     return (isOfFleet ? apps.fleet : apps.own).fetch(c.req.raw, c.env)
   })
-  return app
+  return sealed(app)
 }
 
 const FLEET = /^\/(nodes(\/.*)?|assets\/.*|mcp|api\/v1\/(nodes|config\/compare))?$/

@@ -1,3 +1,4 @@
+import { type Check, flag, group, having, type OptionsOf, orFalse, whole } from '../kit/checked.ts'
 import { type Clock, systemClock } from '../kit/limits/clock.ts'
 import { type ConcurrencyLimit, concurrencyLimit } from '../kit/limits/concurrency-limit.ts'
 import { MemoryBudget } from '../kit/limits/memory-budget.ts'
@@ -8,55 +9,61 @@ import { limitBlocks } from './search/blocks.ts'
 import { parseZone, UTC } from './time.ts'
 import type { ViewContext } from './view/context.ts'
 
-/** How logs are read. */
-export interface LogOptions {
-  /** The zone of times that do not name one: an IANA name, an offset, or `local` for the system's. @default 'UTC' */
-  timezone?: string | undefined
-  /** How much one request may cost. */
-  limits?: Limits | undefined
-  /** How following behaves; `false` if the runtime cannot keep responses open. */
-  follow?: FollowOptions | false | undefined
-  /** Searches in shared memory: Bun reads into it without a copy, V8 reads out of it slowly. @default false */
-  sharedMemory?: boolean | undefined
-  /** Time and timers. @default the system's */
-  clock?: Clock | undefined
-}
+/** What a timer can wait for: 24 days. */
+const LONGEST = 2 ** 31 - 1
 
 /** How much one request may cost. */
-export interface Limits {
+export const LIMITS = {
   /** The largest tail in bytes; below 1 MiB it is also the default tail. @default none */
-  maxSize?: number | undefined
+  maxSize: whole(1),
   /** Bytes that one search may read. @default 1 GiB */
-  scanBytes?: number | undefined
+  scanBytes: whole(1),
   /** Milliseconds that one search may take. @default 10,000 */
-  scanMillis?: number | undefined
+  scanMillis: whole(1, LONGEST),
   /** Searches that run at once; four times as many are queued. @default 4 */
-  scans?: number | undefined
+  scans: whole(1),
   /** Text to decompress from one file, in bytes. @default 512 MiB */
-  archiveBytes?: number | undefined
+  archiveBytes: whole(1),
   /** Text of one compressed file that is kept in memory at a time, in bytes. @default 32 MiB, or what fits `memory` */
-  windowBytes?: number | undefined
+  windowBytes: whole(1),
   /** Parallel reads if the store is not a disk; the platform may limit them. @default 16 */
-  parallelReads?: number | undefined
+  parallelReads: whole(1),
   /** Logs that one request may merge. @default 32 */
-  sources?: number | undefined
+  sources: whole(1),
   /** Memory of the process in bytes: searches, archives and unsent answers are kept within it. @default 2 GiB */
-  memory?: number | undefined
+  memory: bytes(),
 }
+export type Limits = OptionsOf<typeof LIMITS>
 
 /** How following behaves. */
-export interface FollowOptions {
+export const FOLLOW = {
   /** Clients that may follow logs at once; 0 turns following off. @default 2000 */
-  followers?: number | undefined
+  followers: whole(0),
   /** Milliseconds after which a follow ends, where a runtime limits what a request may do. @default no end */
-  maxMillis?: number | undefined
+  maxMillis: whole(1, LONGEST),
   /** Milliseconds between two checks of a file, if the store does not report changes. @default [250, 3000] */
-  pollMillis?: readonly [shortest: number, longest: number] | undefined
+  pollMillis: pair(),
   /** Whether requests share work, such as polling or a list; false where one cannot wait for another's. @default true */
-  shared?: boolean | undefined
+  shared: flag,
   /** Milliseconds between two heartbeats. Bun closes a connection that is silent for 10 seconds. @default 8000 */
-  heartbeatMillis?: number | undefined
+  heartbeatMillis: whole(1, LONGEST),
 }
+export type FollowOptions = OptionsOf<typeof FOLLOW>
+
+/** How logs are read. */
+export const READING = {
+  /** The zone of times that do not name one: an IANA name, an offset, or `local` for the system's. @default 'UTC' */
+  timezone: zone(),
+  /** How much one request may cost. @default see below */
+  limits: group(LIMITS),
+  /** How following behaves; `false` if the runtime cannot keep responses open. @default see below */
+  follow: orFalse(group(FOLLOW)),
+  /** Searches in shared memory: Bun reads into it without a copy, V8 reads out of it slowly. @default false */
+  sharedMemory: flag,
+  /** Time and timers. @default the system's */
+  clock: having<Clock>('a clock', 'now', 'elapsed'),
+}
+export type LogOptions = OptionsOf<typeof READING>
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -133,9 +140,7 @@ export function viewContext(
   { clock, memory, downloads, scans, archives }: ProcessLimits = processLimits(options),
 ): ViewContext {
   const { limits = {} } = options
-  const zone = options.timezone === undefined ? UTC : parseZone(options.timezone)
-  if (zone === null)
-    throw new RangeError(`Cannot use the time zone "${options.timezone}": there is no such zone`)
+  const zone = options.timezone === undefined ? UTC : parseZone(options.timezone)!
   const shares = sharesOf(limits.memory ?? DEFAULT_MEMORY)
   return {
     files,
@@ -174,4 +179,28 @@ export function followLimits({ follow = {}, clock = systemClock }: LogOptions): 
 
 function tooBusy(what: string): LogError {
   return new LogError('too-busy', `Too many ${what} are running; try again in a few seconds.`)
+}
+
+/** Half of a container's memory need not be a whole number. */
+function bytes(): Check<number> {
+  return (value) =>
+    Number.isFinite(value) && (value as number) >= 1 ? null : 'a number of bytes of 1 or more'
+}
+
+function pair(): Check<readonly [shortest: number, longest: number]> {
+  const one = whole(1, LONGEST)
+  return (value) =>
+    Array.isArray(value) &&
+    value.length === 2 &&
+    value.every((each) => one(each) === null) &&
+    value[0] <= value[1]
+      ? null
+      : 'two whole numbers of 1 or more, the smaller one first'
+}
+
+function zone(): Check<string> {
+  return (value) =>
+    typeof value === 'string' && parseZone(value) !== null
+      ? null
+      : 'a time zone such as Europe/Berlin, +02:00, UTC, or local'
 }

@@ -19,7 +19,11 @@ const SKEW = 60_000
 
 /** An S3 bucket. Signatures follow the storage's Date: a node whose clock is a year off still ships. */
 export function s3Bucket(options: S3BucketOptions): Bucket & { check(): Promise<void> } {
-  const { onRequest = () => {}, sha256 = (bytes) => crypto.subtle.digest('SHA-256', bytes) } = options
+  const {
+    onRequest = () => {},
+    sha256 = (bytes) => crypto.subtle.digest('SHA-256', bytes),
+    ...wiring
+  } = options
   const { clock: own = systemClock } = options
   const fetchFromStore = options.fetch ?? ((url: string, init: RequestInit) => fetch(url, init))
   let offset = 0
@@ -42,7 +46,7 @@ export function s3Bucket(options: S3BucketOptions): Bucket & { check(): Promise<
       throw error
     }
   }
-  const wired = { ...options, fetch: watched, clock, retries: 0, timeout: 60_000, deadline: 120_000 }
+  const wired = { ...wiring, fetch: watched, clock, retries: 0, timeout: 60_000, deadline: 120_000 }
   const store = s3Store(wired)
   const wire = new S3Wire(wired)
   const retry = retryOf(wired)

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, statSync, watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
+import { checkOptions, flag, type OptionsOf, whole } from '../kit/checked.ts'
 import { isCrowded } from '../kit/limits/slice-memory.ts'
 import { withFastReads } from './fast.ts'
 import { Directory, type Located } from './fs/directory.ts'
@@ -13,23 +14,29 @@ import { type ByteRange, checkConditions, type Store } from './store.ts'
 const SHORT_TAIL = 2 * SLICE + 1
 
 /** How a directory is read. */
-export interface FsOptions {
+const FS = {
   /** Whether to include files in subfolders, with slashes in their keys. @default false */
-  nested?: boolean | undefined
+  nested: flag,
   /** With `nested`: a link may not lead out of this many folders of its key, or out of its own. @default 0 */
-  linkDepth?: number | undefined
+  linkDepth: whole(0),
 }
+export type FsOptions = OptionsOf<typeof FS>
 
 /**
  * The regular files directly in a directory, and the symbolic links there whose target is a regular file inside it.
  * The directory need not exist yet: until it does, every call is a StoreError `unavailable`.
  */
-export function fsStore(path: string, { nested = false, linkDepth }: FsOptions = {}): Store {
+export function fsStore(path: string, options: FsOptions = {}): Store {
+  if (typeof path !== 'string' || path === '')
+    throw new TypeError('Cannot use this as a directory: pass its path, such as /var/log/db.')
+  checkOptions(options, FS, { what: 'fsStore' })
+  const { nested = false, linkDepth } = options
   const directory = new Directory(path, nested, linkDepth)
   const lister = new Lister(directory)
   const tails = new Tails()
 
   const store: Store = {
+    nested,
     list: (prefix = '', options = {}) => lister.walk(prefix, options),
 
     async stat(key) {

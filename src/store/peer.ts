@@ -1,8 +1,9 @@
-import { type PeerAddress, PeerWire, peerError } from './peer/wire.ts'
+import { checkOptions } from '../kit/checked.ts'
+import { PEER, type PeerAddress, PeerWire, peerError } from './peer/wire.ts'
 import { type PartAnswer, RemoteBucket } from './remote/bucket.ts'
 import { folderEntry, type ListPage } from './remote/list-pages.ts'
 import { conditional, dateOf, lengthOf, partOf, rangeHeader } from './remote/parts.ts'
-import { type AttemptTimer, type RetryOptions, TransientError } from './remote/retry.ts'
+import { type AttemptTimer, RETRY, type RetryOptions, TransientError } from './remote/retry.ts'
 import {
   type ByteRange,
   type Entry,
@@ -13,7 +14,7 @@ import {
 } from './store.ts'
 
 /** Where a peer is, and how long to wait for it. */
-export interface PeerStoreOptions extends PeerAddress, RetryOptions {}
+export type PeerStoreOptions = PeerAddress & RetryOptions
 
 /** A peer is near: what it does not answer soon, it does not answer at all. */
 const PATIENCE = { retries: 1, timeout: 4000, deadline: 8000, listDeadline: 8000, stall: 5000 }
@@ -24,6 +25,7 @@ const PATIENCE = { retries: 1, timeout: 4000, deadline: 8000, listDeadline: 8000
  * is believed before it is checked.
  */
 export function peerStore(options: PeerStoreOptions): Store {
+  checkOptions(options, { ...RETRY, ...PEER }, { what: 'peerStore', needed: ['url'] })
   return storeOver(new PeerWire(options), options)
 }
 
@@ -36,7 +38,7 @@ class PeerLogs extends RemoteBucket {
   readonly #wire: PeerWire
 
   constructor(wire: PeerWire, options: RetryOptions) {
-    super(options)
+    super({ ...options, nested: true })
     this.#wire = wire
   }
 

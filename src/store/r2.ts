@@ -1,4 +1,5 @@
-import { type BucketOptions, type PartAnswer, RemoteBucket } from './remote/bucket.ts'
+import { checkOptions } from '../kit/checked.ts'
+import { BUCKET, type BucketOptions, type PartAnswer, RemoteBucket } from './remote/bucket.ts'
 import { folderEntry, pageSize } from './remote/list-pages.ts'
 import { type AttemptTimer, TransientError } from './remote/retry.ts'
 import {
@@ -46,6 +47,9 @@ export type R2Options = BucketOptions
 
 /** A bucket behind a Cloudflare R2 binding, with the same semantics as every other store. */
 export function r2Store(bucket: R2BucketLike, options: R2Options = {}): Store {
+  if (typeof bucket?.get !== 'function')
+    throw new TypeError('Cannot use this as a bucket: pass the binding of an R2 bucket, such as env.BUCKET.')
+  checkOptions(options, BUCKET, { what: 'r2Store' })
   return new R2Bucket(bucket, options).store()
 }
 

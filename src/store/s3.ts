@@ -1,10 +1,11 @@
+import { checkOptions } from '../kit/checked.ts'
 import { BoundedMap } from '../kit/limits/bounded-map.ts'
 import { type PartAnswer, RemoteBucket } from './remote/bucket.ts'
 import { pageSize } from './remote/list-pages.ts'
 import { conditional, dateOf, lengthOf, partOf, rangeHeader } from './remote/parts.ts'
 import type { AttemptTimer } from './remote/retry.ts'
 import { parseList, quoted } from './s3/list.ts'
-import type { S3Options } from './s3/options.ts'
+import { S3, S3_NEEDED, type S3Options } from './s3/options.ts'
 import { answerError, S3Wire } from './s3/wire.ts'
 import {
   type ByteRange,
@@ -23,6 +24,7 @@ export type { S3Credentials, S3Options } from './s3/options.ts'
  * answer. Times are whole seconds, because that is what the headers carry.
  */
 export function s3Store(options: S3Options): Store {
+  checkOptions(options, { ...S3_NEEDED, ...S3 }, { what: 's3Store', needed: ['bucket'] })
   return new S3Bucket(options).store()
 }
 

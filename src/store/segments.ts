@@ -26,6 +26,8 @@ export interface SegmentsOptions {
   stemOf?: ((name: string) => string) | undefined
   /** Memory of the process in bytes, which decides how much text is inflated and kept. @default 2 GiB */
   memory?: number | undefined
+  /** Whether logs may be in folders. @default as the mirror has it */
+  nested?: boolean | undefined
   /** Where inflated text is kept, if several homes share that. @default its own */
   cache?: TextCache | undefined
   /** Whether requests may share fetches; a worker's may not. @default true */
@@ -64,6 +66,7 @@ class SegmentStore {
   store(): EveryMember<Store> {
     const mirror = this.#mirror
     return {
+      nested: this.#options.nested ?? mirror.nested,
       list: (prefix = '', options = {}) => this.#list(prefix, options),
       stat: async (key, options = {}) => {
         const found = await this.#resolve(key, options, (signal) => mirror.stat(key, { signal }))

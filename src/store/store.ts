@@ -93,6 +93,8 @@ export interface ListOptions {
  * capability in `fast.ts`.
  */
 export interface Store {
+  /** Whether files in folders are shown, with slashes in their names; false where it has none to show. @default they are not */
+  readonly nested?: boolean | undefined
   /** Entries in key order (by UTF-8 bytes); pages are fetched as they are consumed. */
   list(prefix?: string, options?: ListOptions): AsyncIterable<Entry>
   /** The entry, or null when there is no such file. */

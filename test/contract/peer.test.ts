@@ -19,7 +19,6 @@ storeContract(
     const app = createApp({
       logs: fsStore(directory, { nested: true }),
       config: '',
-      nested: true,
       token: 'secret',
       onError() {},
     })

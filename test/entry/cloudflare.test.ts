@@ -20,7 +20,7 @@ describe('handle', () => {
     'serves nothing while %j lacks the secret, and starts once it is there',
     async (env) => {
       const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
-      const worker = handle<Env>(({ TOKEN }) => createApp({ logs, config: '', token: TOKEN }))
+      const worker = handle<Env>(({ TOKEN }) => createApp({ logs, config: '', token: TOKEN! }))
       for (const token of ['t', 'undefined', '']) {
         const refused = await ask(worker, env, token)
         expect(refused.status).toBe(503)

@@ -1,5 +1,5 @@
 import type { Hono } from 'hono'
-import { type AppOptions, createApp, type Shared, sharedOf } from '../../src/app.ts'
+import { type AppOptions, appOf, type Shared, sharedOf } from '../../src/app.ts'
 import { loki } from '../../src/doors/loki.ts'
 import { createFleet } from '../../src/fleet/fleet.ts'
 import { heldBySlices } from '../../src/kit/limits/slice-memory.ts'
@@ -95,7 +95,7 @@ export class World {
   #appOf(options: AppOptions): Hono {
     const shared = sharedOf(options)
     this.#shared.push(shared)
-    return createApp(options, shared)
+    return appOf(options, shared)
   }
 
   /** The app over the disk after a restart: with nothing in its memory. */

@@ -1,3 +1,4 @@
+import { any, calling, checkOptions } from '../../kit/checked.ts'
 import { problemOf, reach } from './problem.ts'
 import type { ClientOptions } from './types.ts'
 import type { Fetch } from './web.ts'
@@ -13,11 +14,18 @@ export interface Call {
   headers?: Record<string, string> | undefined
 }
 
+const CLIENT = {
+  base: any(),
+  token: any(),
+  fetch: calling<Fetch>('answers requests'),
+}
+
 /** Sends a request; throws a problem if the response is not a success. */
 export type Send = (call: Call) => Promise<Response>
 
 /** Connects to the node at `base`. */
 export function connect(options: ClientOptions): Send {
+  checkOptions(options, CLIENT, { what: 'createClient', needed: ['base'] })
   const base = new URL(options.base)
   base.search = ''
   base.hash = ''

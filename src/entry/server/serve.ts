@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { any, type Check, calling, checkOptions, type OptionsOf, text, whole } from '../../kit/checked.ts'
 
 /** An app, or anything else with a `fetch` that answers requests. */
 export interface App {
@@ -14,26 +15,34 @@ export interface Tls {
 }
 
 /** How to listen. */
-export interface ServeOptions {
+const SERVE = {
   /** The port to listen on; 0 picks a free one. @default 9000 */
-  port?: number | undefined
+  port: whole(0, 65_535),
   /** The address to listen on. @default '127.0.0.1' */
-  hostname?: string | undefined
+  hostname: text,
   /** Certificate chain and private key as PEM texts. @default plain HTTP */
-  tls?: Tls | null | undefined
+  tls: any<Tls | null>(),
   /** Seconds after which an answer is cut that its client does not read. @default 60 */
-  stallSeconds?: number | undefined
+  stallSeconds: seconds(),
   /**
    * Clients at once: requests on further connections are answered with 503, and beyond twice as many are refused (Node
    * only). @default no limit
    */
-  connections?: number | undefined
+  connections: whole(1),
   /** Called when a request fails before it is answered, and when the server itself fails. @default console.error */
-  onError?: ((error: unknown) => void) | undefined
+  onError: calling<(error: unknown) => void>('takes an error'),
   /** Called when an answer was cut because its body failed or its client stopped reading. @default nothing */
-  onCut?: ((reason: unknown, request?: Request) => void) | undefined
+  onCut: calling<(reason: unknown, request?: Request) => void>('takes a reason and a request'),
   /** Called when a client takes this for a proxy (`CONNECT`) and is refused (Node only). @default nothing */
-  onConnect?: ((request: IncomingMessage) => void) | undefined
+  onConnect: calling<(request: IncomingMessage) => void>('takes a request'),
+}
+export type ServeOptions = OptionsOf<typeof SERVE>
+
+function seconds(): Check<number> {
+  return (value) =>
+    typeof value === 'number' && value > 0 && value <= 86_400
+      ? null
+      : 'a number of seconds above 0, at most 86400'
 }
 
 /** A server that listens. */
@@ -53,8 +62,17 @@ export interface Server {
 /** Makes an app listen on one runtime. */
 export type Serve = (app: App, options?: ServeOptions) => Promise<Server>
 
-/** The options with their defaults. A host may have brackets, as in a URL. */
-export function resolveServeOptions(options: ServeOptions) {
+export function refuseNoApp(app: App): void {
+  if (typeof app?.fetch !== 'function')
+    throw new TypeError(
+      'Cannot serve this: pass an app, or anything else with a fetch that answers requests.',
+    )
+}
+
+/** The options with their defaults; throws a TypeError about one that cannot be used. A host may have brackets, as in a URL. */
+export function resolveServeOptions(app: App, options: ServeOptions) {
+  refuseNoApp(app)
+  checkOptions(options, SERVE, { what: 'serve' })
   const { port = 9000, hostname = '127.0.0.1', tls = null, stallSeconds = 60 } = options
   return {
     port,

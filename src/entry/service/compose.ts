@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { createRequire } from 'node:module'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
-import { type AppOptions, createApp } from '../../app.ts'
+import { createApp } from '../../app.ts'
 import { createFleet } from '../../fleet/fleet.ts'
 import { addressOf } from '../../http/peer.ts'
 import { Problem } from '../../http/problem.ts'
@@ -12,6 +12,8 @@ import { createMetrics } from '../../kit/observe/metrics.ts'
 import { idFields } from '../../kit/observe/request-id.ts'
 import { VERSION } from '../../kit/version.ts'
 import { configTooLarge, HOME_LOGS, HomeError, LARGEST_CONFIG } from '../../node/home.ts'
+import { unknownHost } from '../../node/unknown-host.ts'
+import type { AppOptions } from '../../options.ts'
 import { fsStore } from '../../store/fs.ts'
 import { onRetries } from '../../store/remote/retry.ts'
 import { SEGMENTS } from '../../store/segment/names.ts'
@@ -92,7 +94,7 @@ export function compose(
     const bucket = parseBucket(location)
     const isNested = nested || settings.nested || settings.join
     const store = bucket
-      ? openBucket(bucket, env, below)
+      ? openBucket(bucket, env, { below, nested: isNested })
       : fsStore(join(location, below), { nested: isNested, linkDepth: location === fleet ? HOME_DEPTH : 0 })
     if (metrics) onRetries(store, metrics.retried)
     return store
@@ -106,6 +108,7 @@ export function compose(
   const isShipped = home !== null && existsSync(join(home, SEGMENTS))
   const isElsewhere = logs === null || parseBucket(logs) || isShipped
   const notes = [...warnings, ...(isElsewhere ? [] : prepareLogs(logs, embedded))]
+  if (settings.hostName === null && home === null && !isCoordinator) notes.push(...unknownHost())
   const writer = embedded ? ownFile(settings.logs, stderr) : stderr
   const format = settings.logFormat === 'json' ? jsonLine : textLine
   let known = new KnownTokens(settings.token, null)
@@ -139,7 +142,6 @@ export function compose(
         ...(metrics && { metrics, metricsOpen: settings.metricsOpen }),
         facts: { port, onlineTime },
         include: settings.include,
-        nested: settings.nested,
         join: settings.join && nameOf(logs === null || parseBucket(logs) ? (logs ?? '') : resolve(logs)),
         ...nodeLogOptions(settings, memory),
         sharedMemory,
@@ -169,7 +171,7 @@ export function compose(
       const app = isFleet
         ? createFleet({
             ...common,
-            ...(fleet !== null && { store: openStore(fleet, '', true) }),
+            ...(fleet !== null && { store: openStore(fleet, '', true), nested: settings.nested }),
             ...(peers && { peers }),
             ...(peerSelf !== null && { self: { id: peerSelf, ...node } }),
           })

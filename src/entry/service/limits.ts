@@ -2,6 +2,8 @@ import type { LogOptions } from '../../log/options.ts'
 import type { Settings } from '../settings.ts'
 
 const MIB = 1024 * 1024
+/** What a timer can wait for: 24 days. */
+const LONGEST = 2 ** 31 - 1
 /** Memory of a worker. */
 export const EDGE_MEMORY = 128 * MIB
 
@@ -35,7 +37,7 @@ function logOptions(settings: Settings, defaults: LogOptions): LogOptions {
       ...defaults.limits,
       ...(maxSize !== null && { maxSize }),
       ...(scanBytes !== null && { scanBytes }),
-      ...(scanSeconds !== null && { scanMillis: scanSeconds * 1000 }),
+      ...(scanSeconds !== null && { scanMillis: Math.min(scanSeconds * 1000, LONGEST) }),
       ...(scans !== null && { scans }),
       ...(archiveBytes !== null && { archiveBytes }),
     },

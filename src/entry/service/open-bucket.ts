@@ -4,7 +4,17 @@ import { SettingsError, shown } from '../settings/row.ts'
 import type { BucketPlace, Environment, Scheme } from './location.ts'
 
 /** Credentials, region and endpoint of a bucket from the standard `AWS_*` variables. Throws a SettingsError. */
-export function bucketOptions({ bucket, prefix }: BucketPlace, env: Environment, below = ''): S3Options {
+/** Which folder of a place, and whether its own folders are shown. */
+interface Below {
+  below?: string
+  nested?: boolean
+}
+
+export function bucketOptions(
+  { bucket, prefix }: BucketPlace,
+  env: Environment,
+  { below = '', nested = false }: Below = {},
+): S3Options {
   const options = fromEnv(env)
   if (!options.accessKeyId !== !options.secretAccessKey) {
     const [set, missing] = options.accessKeyId
@@ -15,17 +25,18 @@ export function bucketOptions({ bucket, prefix }: BucketPlace, env: Environment,
   return {
     bucket,
     prefix: [prefix, below].filter(Boolean).join('/'),
+    nested,
     ...options,
   }
 }
 
 /** What opens the buckets of each scheme. */
-const STORES: Record<Scheme, (place: BucketPlace, env: Environment, below: string) => Store> = {
+const STORES: Record<Scheme, (place: BucketPlace, env: Environment, below: Below) => Store> = {
   s3: (place, env, below) => opened(s3Store, bucketOptions(place, env, below)),
 }
 
 /** Opens a place in a bucket; without credentials it is read as a public one. Throws a SettingsError. */
-export function openBucket(place: BucketPlace, env: Environment, below = ''): Store {
+export function openBucket(place: BucketPlace, env: Environment, below: Below = {}): Store {
   return STORES[place.scheme](place, env, below)
 }
 

@@ -1,8 +1,9 @@
 import type { Token } from '../../access/grant.ts'
-import { type AppOptions, createApp } from '../../app.ts'
+import { createApp } from '../../app.ts'
 import { Problem, problemResponse } from '../../http/problem.ts'
 import { assignId, idFields } from '../../kit/observe/request-id.ts'
 import { VERSION } from '../../kit/version.ts'
+import type { AppOptions } from '../../options.ts'
 import { onRetries } from '../../store/remote/retry.ts'
 import type { Store } from '../../store/store.ts'
 import { loadSettings } from '../settings.ts'
@@ -22,7 +23,7 @@ export type Answer = (request: Request) => Response | Promise<Response>
 export interface Platform {
   env: Environment
   /** Opens a folder of the bucket that is bound to the deployment; without it only `s3://` locations work. */
-  bound?: ((folder: string) => Store) | undefined
+  bound?: ((folder: string, nested: boolean) => Store) | undefined
   /** What to set, in the words of the platform. */
   hints: { token: string; home: string }
   /** Milliseconds for which an answer may stay open to follow a log; 0 where answers cannot stay open. */
@@ -65,9 +66,11 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
       settings.metrics && sources.metrics !== 'default'
         ? (await import('../../kit/observe/metrics.ts')).createMetrics({ runtime: 'edge' })
         : undefined
-    const openStore: OpenStore = (location, below) => {
+    const openStore: OpenStore = (location, below, nested = settings.nested || settings.join) => {
       const bucket = parseBucket(location)
-      const store = bucket ? openBucket!(bucket, env, below) : bound!(folder(location, below))
+      const store = bucket
+        ? openBucket!(bucket, env, { below, nested })
+        : bound!(folder(location, below), nested)
       if (metrics) onRetries(store, metrics.retried)
       return store
     }
@@ -76,7 +79,6 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
       ...(metrics && { metrics, metricsOpen: settings.metricsOpen }),
       facts: { version: VERSION },
       include: settings.include,
-      nested: settings.nested,
       join: settings.join && nameOf(settings.logs === './logs' ? (home ?? '') : settings.logs),
       ...logOptions,
       ...(settings.token !== null && { token: settings.token }),
@@ -96,7 +98,12 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
     const { fleet } = settings
     if (fleet !== null) {
       const { createFleet } = await import('../../fleet/fleet.ts')
-      const app = createFleet({ ...common, ...EDGE_FLEET, store: openStore(fleet, '') })
+      const app = createFleet({
+        ...common,
+        ...EDGE_FLEET,
+        store: openStore(fleet, ''),
+        nested: settings.nested,
+      })
       return (request) => app.fetch(request)
     }
     const place = openSources({ settings: { ...settings, home }, sources }, openStore, EDGE_HOME)

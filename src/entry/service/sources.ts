@@ -45,6 +45,7 @@ function openHomeLogs(home: string, open: OpenStore, options: HomeOptions): Stor
     })
   })
   return {
+    nested: mirror.nested,
     async *list(...asked) {
       yield* (await logs()).list(...asked)
     },

@@ -3,6 +3,7 @@ import { acceptedTypes } from '../../http/accept.ts'
 import { respond } from '../../http/sliced.ts'
 import { onRetries } from '../../store/remote/retry.ts'
 import type { Store } from '../../store/store.ts'
+import { checkOptions, having, type OptionsOf, text } from '../checked.ts'
 import { type Clock, systemClock } from '../limits/clock.ts'
 import type { ProcessFacts } from '../runtime/runtime.ts'
 import { VERSION } from '../version.ts'
@@ -33,12 +34,14 @@ export interface Metrics {
   show(request: Request): Promise<Response>
 }
 
-export interface MetricsOptions {
+/** What the metrics say of the process. */
+const METRICS = {
   /** The runtime's name, for the build info. @default what it calls itself */
-  runtime?: string | undefined
+  runtime: text,
   /** Time and timers. @default the system's */
-  clock?: Clock | undefined
+  clock: having<Clock>('a clock', 'now', 'elapsed'),
 }
+export type MetricsOptions = OptionsOf<typeof METRICS>
 
 /** Where searches run and wait. */
 export interface ScanLimit {
@@ -60,10 +63,9 @@ const TRANSIENT = ['unavailable', 'throttled', 'timeout']
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /** Starts counting; on Node, Bun and Deno, with what the process itself reports. */
-export function createMetrics({
-  runtime = ownRuntime.name,
-  clock = systemClock,
-}: MetricsOptions = {}): Metrics {
+export function createMetrics(options: MetricsOptions = {}): Metrics {
+  checkOptions(options, METRICS, { what: 'createMetrics' })
+  const { runtime = ownRuntime.name, clock = systemClock } = options
   const registry = createRegistry()
   const facts = ownRuntime.process()
   if (facts) processMetrics(registry, facts)

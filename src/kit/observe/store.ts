@@ -38,6 +38,7 @@ export function observedStore(store: Store, registry: Registry): Store {
     return body instanceof ReadableStream ? { ...read, body: watched(body, failed('read')) } : read
   }
   const observed: EveryMember<Store> = {
+    nested: store.nested,
     async *list(prefix, options) {
       requests.add(1, { operation: 'list' })
       try {

@@ -19,8 +19,6 @@ import { refuseHomes } from './misplaced.ts'
 export type { Listing } from './listings.ts'
 
 export interface FilesOptions {
-  /** Whether names may have slashes: files in folders below. @default false */
-  nested?: boolean | undefined
   /** Whether folders of dated objects are logs; a text is the name of the log if the store itself is one. @default false */
   join?: boolean | string | undefined
   /** With `shared: false`, no request waits for what another does: where that one ends, its work ends, too. */
@@ -78,15 +76,10 @@ const LIST_MILLIS = 3000
 export function logFiles(
   store: Store,
   include: readonly string[] = [],
-  {
-    nested = false,
-    join = false,
-    follow = {},
-    mostListed = MOST_LISTED,
-    clock = systemClock,
-  }: FilesOptions = {},
+  { join = false, follow = {}, mostListed = MOST_LISTED, clock = systemClock }: FilesOptions = {},
 ): LogFiles {
   const shared = follow && follow.shared !== false
+  const { nested = false } = store
   const included = includeFilter(include)
   const isName = nested || join !== false ? isPath : isFileName
   // An older life of a shipped log is included when its log is.

@@ -1,4 +1,5 @@
 import { fetchFromStore } from '#fetch'
+import { any, calling, having, type OptionsOf, text } from '../../kit/checked.ts'
 import { type Clock, deadlineSignal, systemClock } from '../../kit/limits/clock.ts'
 import { parseShallow } from '../../kit/limits/shallow-json.ts'
 import { bytesWithin } from '../remote/exact-stream.ts'
@@ -8,16 +9,17 @@ import { Breaker, PROBE_TIMEOUT_MS } from './breaker.ts'
 import { HOP } from './hop.ts'
 
 /** Where a peer is, and how to reach it. */
-export interface PeerAddress {
+export const PEER = {
   /** `http://db-1:9000`, or with a path: `https://db-2:9000/state`. */
-  url: string
+  url: text,
   /** The token that the peer wants; a function is called for every request. @default none */
-  token?: string | (() => string | undefined) | undefined
+  token: any<string | (() => string | undefined)>(),
   /** @default the runtime's own */
-  fetch?: ((url: string, init: PeerInit) => Promise<Response>) | undefined
+  fetch: calling<(url: string, init: PeerInit) => Promise<Response>>('answers requests'),
   /** Time and timers. @default the system's */
-  clock?: Clock | undefined
+  clock: having<Clock>('a clock', 'now', 'elapsed'),
 }
+export type PeerAddress = OptionsOf<typeof PEER> & { url: string }
 
 /**
  * What a runtime's fetch is given. It may ignore how long a connection may take to be made, and that a request goes out

@@ -1,3 +1,4 @@
+import { flag, type OptionsOf, text, whole } from '../../kit/checked.ts'
 import {
   type ByteRange,
   clampRange,
@@ -14,21 +15,25 @@ import {
   type AttemptTimer,
   begin,
   type Call,
+  RETRY,
   type Retry,
   type RetryListener,
-  type RetryOptions,
   retryListeners,
   retryOf,
   withRetries,
 } from './retry.ts'
 
 /** How a bucket is read, whatever its service. */
-export interface BucketOptions extends RetryOptions {
+export const BUCKET = {
+  ...RETRY,
   /** Only keys below this prefix are visible, and they are returned without it. A trailing slash is added. @default '' */
-  prefix?: string | undefined
+  prefix: text,
+  /** Whether files in folders are shown, with slashes in their names. @default false */
+  nested: flag,
   /** Bodies up to this size arrive as one array, so that a retry covers the whole body. @default 1048576 */
-  wholeUpTo?: number | undefined
+  wholeUpTo: whole(0),
 }
+export type BucketOptions = OptionsOf<typeof BUCKET>
 
 /** The answer for a part of an object. */
 export interface PartAnswer extends Pick<StoreRead, 'entry' | 'offset' | 'length' | 'date'> {
@@ -41,6 +46,7 @@ const ROUNDS = 3
 /** A bucket as a store: what is common to all services. Each service adds its three requests, which are retried here. */
 export abstract class RemoteBucket {
   readonly #retry: Retry
+  readonly #nested: boolean | undefined
   readonly #wholeUpTo: number
   readonly #listeners: Set<RetryListener>
   /** The prefix of all keys, with a slash at its end unless it is empty. */
@@ -52,6 +58,7 @@ export abstract class RemoteBucket {
       for (const listener of this.#listeners) listener(kind)
     }
     this.#retry = retryOf({ ...options, onRetry })
+    this.#nested = options.nested
     this.#wholeUpTo = options.wholeUpTo ?? 1024 * 1024
     this.root = folder(options.prefix ?? '')
   }
@@ -59,6 +66,7 @@ export abstract class RemoteBucket {
   /** The calls are properties, so that a copy such as `{ ...store, read }` keeps the others. */
   store(): Store {
     const store: Store = {
+      nested: this.#nested,
       list: (prefix = '', options = {}) => this.#list(prefix, options),
       stat: async (key, { signal } = {}) =>
         this.isKey(key) ? this.#head(key, begin(this.#retry, signal), {}) : null,

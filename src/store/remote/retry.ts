@@ -1,29 +1,31 @@
+import { calling, having, type OptionsOf, text, whole } from '../../kit/checked.ts'
 import { type Clock, onAbort, sleep, systemClock } from '../../kit/limits/clock.ts'
 import { type Store, StoreError } from '../store.ts'
 
 /** How long a store waits for its service, and how often it retries. Milliseconds. */
-export interface RetryOptions {
+export const RETRY = {
   /** Retries of a failed request. @default 3 */
-  retries?: number | undefined
+  retries: whole(0),
   /** The longest a call may take with all its retries, up to the first byte of a large body. @default 10000 */
-  deadline?: number | undefined
+  deadline: whole(0),
   /** The longest that 100 pages of a listing may take, not counting time in which no caller waits. @default 30000 */
-  listDeadline?: number | undefined
+  listDeadline: whole(0),
   /** The longest one request may take until it is answered. @default 5000 */
-  timeout?: number | undefined
+  timeout: whole(0),
   /** The longest a body may stall while a reader waits. @default 10000 */
-  stall?: number | undefined
+  stall: whole(0),
   /** Upper limit of the first pause between two requests; it doubles each time, up to 2 seconds. @default 100 */
-  backoff?: number | undefined
+  backoff: whole(0),
   /** Time and timers. @default the system's */
-  clock?: Clock | undefined
+  clock: having<Clock>('a clock', 'now', 'elapsed'),
   /** Spreads the pauses (full jitter): clients that fail together must not come back together. @default Math.random */
-  random?: (() => number) | undefined
+  random: calling<() => number>('returns a number'),
   /** Who failed, for people. @default the storage */
-  who?: string | undefined
+  who: text,
   /** Called before each retry with the kind of the failure. @default nothing */
-  onRetry?: RetryListener | undefined
+  onRetry: calling<RetryListener>('takes the kind of a failure'),
 }
+export type RetryOptions = OptionsOf<typeof RETRY>
 
 export type Retry = { [K in Exclude<keyof RetryOptions, 'who'>]-?: NonNullable<RetryOptions[K]> } & Pick<
   RetryOptions,

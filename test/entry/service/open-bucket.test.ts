@@ -27,7 +27,9 @@ beforeEach(() => {
 const KEYS = { AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'secret' }
 
 async function read(env: Record<string, string>) {
-  const read = await openBucket({ scheme: 's3', bucket: 'logs', prefix: 'db 4' }, env, 'logs').read('a+b.log')
+  const read = await openBucket({ scheme: 's3', bucket: 'logs', prefix: 'db 4' }, env, {
+    below: 'logs',
+  }).read('a+b.log')
   expect(Buffer.from(read!.body as Uint8Array).toString()).toBe('abc')
   expect(asked.length).toBe(1)
   const { url, headers } = asked[0]!

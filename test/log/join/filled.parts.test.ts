@@ -75,7 +75,7 @@ describe.skipIf(missing)(`a bucket that others filled${missing ? ` (${missing})`
       }
       await bucketWriter(place).create()
       execFileSync(tool, args(folder, bucket), { env: { ...env, ...keys }, stdio: 'pipe' })
-      const nested = createApp({ logs: s3Store(place), config: '', nested: true })
+      const nested = createApp({ logs: s3Store({ ...place, nested: true }), config: '' })
       const names = async (app: typeof nested) =>
         (await (await app.request('/api/v1/log/list')).json()).map(({ name }: { name: string }) => name)
       expect(await names(nested)).toHaveLength(7)
