@@ -88,7 +88,7 @@ const STORE_PROBLEMS = {
   unchanged: ['storage-changed', 'The storage gave an unexpected answer; try again.'],
   'bad-segment': [
     'bad-segment',
-    'A segment of this log does not match its name; check the bucket, or request another part of the log.',
+    'A segment of this log does not match its name, or another version of nodestate shipped it; check the bucket, or request another part of the log.',
   ],
   'missing-segment': [
     'missing-segment',

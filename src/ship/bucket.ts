@@ -1,11 +1,26 @@
-/** Where a shipper writes. It never deletes, and reads only names, `ship.json` and what begins a life. */
+/** Where a shipper writes. It never deletes, and reads only names, `ship.json` and the `~` of lives. */
 export interface Bucket {
   /** The names directly in a folder, in order; those of folders end in a slash. */
   names(folder: string, limit?: number): Promise<string[]>
-  /** The text of an object, and how old it is in milliseconds by the storage's clock; null when there is none. */
-  get(key: string): Promise<{ text: string; age: number } | null>
-  /** Writes an object. With `once`, only if there is none: false says that there is. */
-  put(key: string, bytes: Uint8Array<ArrayBuffer>, options?: { once?: boolean }): Promise<boolean>
+  /** An object, or its first bytes; null when there is none. */
+  get(key: string, most?: number): Promise<StoredObject | null>
+  /**
+   * Writes an object, and gives its etag. With `once`, only if there is none; with `ifMatch`, only if it has this etag.
+   * False says that it was not written.
+   */
+  put(key: string, bytes: Uint8Array<ArrayBuffer>, options?: PutOptions): Promise<string | false>
+}
+
+export interface StoredObject {
+  bytes: Uint8Array<ArrayBuffer>
+  etag: string
+  /** How old it is in milliseconds, by the storage's clock. */
+  age: number
+}
+
+export interface PutOptions {
+  once?: boolean
+  ifMatch?: string
 }
 
 /** Why a bucket cannot be used at all. Retrying does not help. */
@@ -58,7 +73,7 @@ export function persistent(bucket: Bucket, context: RetryContext): Bucket {
   }
   return {
     names: (folder, limit) => persist(() => bucket.names(folder, limit)),
-    get: (key) => persist(() => bucket.get(key)),
+    get: (key, most) => persist(() => bucket.get(key, most)),
     put: (key, bytes, options) => persist(() => bucket.put(key, bytes, options)),
   }
 }

@@ -174,7 +174,7 @@ export class Examiner {
   /** Whether a file was the one that a life began in. */
   async isBegun(file: Listed, life: number): Promise<boolean> {
     const { log, bucket } = this.#context
-    return (await recallBegin(bucket, log, life))?.file === identityOf(file)
+    return (await recallBegin(bucket, log, life))?.young.file === identityOf(file)
   }
 }
 

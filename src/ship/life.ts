@@ -3,24 +3,22 @@ import type { Clock } from '../kit/limits/clock.ts'
 import type { ConcurrencyLimit } from '../kit/limits/concurrency-limit.ts'
 import {
   beginKey,
-  beginText,
   type End,
   endKey,
-  HEAD_BYTES,
   type How,
   lifeFolder,
   type Segment,
-  SMALLEST_SEGMENT,
   segmentName,
   TAIL_BYTES,
 } from '../store/segment/names.ts'
+import { parseYoung, writeYoung, type Young, youngText } from '../store/segment/young.ts'
 import type { Bucket } from './bucket.ts'
-import { type CutRules, cutAt, reach } from './cut.ts'
+import { type CutRules, cutAt, dueNow } from './cut.ts'
 import { type Claim, readBeginnings } from './files/checksums.ts'
 import type { Native } from './files/disk.ts'
 import type { FileText } from './files/text.ts'
 import { identityOf, type WatchedFile } from './files/watched-files.ts'
-import { beginsWith, placesOf, recallBegin, recallLife, type Shipped } from './memory.ts'
+import { type Begin, beginsWith, placesOf, recallBegin, recallLife, type Shipped } from './memory.ts'
 
 /** The file is no longer the one that the life was in: it was truncated, or replaced by another. */
 export class FileChanged extends Error {
@@ -29,6 +27,15 @@ export class FileChanged extends Error {
     this.name = 'FileChanged'
   }
 }
+
+/** Another shipper, or a write that was given up, has replaced the `~` of a life: the bucket must be read again. */
+export class Overtaken extends Error {
+  override readonly name = 'Overtaken'
+}
+
+/** Younger text is compressed again with the next flush, and text that a shipper is behind with must not wait. */
+const FAST = 1
+const SMALL = 6
 
 export interface LifeContext {
   log: string
@@ -52,34 +59,36 @@ export class Life {
   readonly #begins: number
   #segments: readonly Claim[]
   #at: Cursor
-  /** The last segment while it is a part, if its bytes are known. */
-  #packed: Uint8Array<ArrayBuffer> | null = null
+  /** What is in `~`. */
+  #begin: Begin | null
 
-  constructor(context: LifeContext, text: FileText, { life, from, size, segments, begins }: Shipped) {
+  constructor(context: LifeContext, text: FileText, { life, from, size, segments, begins, begin }: Shipped) {
     this.number = life
     this.text = text
     this.#context = context
     this.#begins = begins
     this.#segments = segments
+    this.#begin = begin
     const claim = segments.find(({ to }) => to === size) ?? { from: 0, to: 0, crc: 0 }
-    this.#at = { from, shipped: size, claim, waiting: null }
+    this.#at = { from, shipped: size, claim, waiting: null, since: size > from ? begin!.young.since : 0 }
   }
 
   /**
    * Begins a life with the next free number, counted up from `first`, or down if it is negative. If another shipper has
-   * taken the number for the same file, that life is continued; a file with the same first bytes is not enough.
+   * taken the number for the same file, that life is continued.
    */
   static async begin(context: LifeContext, file: WatchedFile, first: number): Promise<Life> {
     const { bucket, native, log } = context
     const { text } = file
-    const head = await text.read(0, HEAD_BYTES)
+    const head = await text.read(0, 1)
     if (head.length === 0 || !(await context.isUntouched(text, 0))) throw new FileChanged(text.name)
-    const identity = identityOf(file)
-    const begin = beginText({ length: head.length, crc: native.crc32(head), file: identity })
+    const young = { file: identityOf(file), from: 0, to: 0, crc: 0, since: 0 }
+    const bytes = writeYoung(young, await native.gzip(new Uint8Array(0), FAST))
     for (let life = first; ; life += Math.sign(first)) {
-      if (await bucket.put(beginKey(log, life), new TextEncoder().encode(begin), { once: true }))
-        return new Life(context, text, { life, from: 0, size: 0, segments: [], begins: 0, hasHole: false })
-      if ((await recallBegin(bucket, log, life))?.file !== identity) continue
+      const etag = await bucket.put(beginKey(log, life), bytes, { once: true })
+      const none = { life, from: 0, size: 0, segments: [], begins: 0, hasHole: false }
+      if (etag !== false) return new Life(context, text, { ...none, begin: { young, etag } })
+      if ((await recallBegin(bucket, log, life))?.young.file !== young.file) continue
       const state = await recallLife(bucket, log, life)
       const read = await readBeginnings(text, placesOf(state), native, false)
       if (state.size === 0 || beginsWith(read, state)) return new Life(context, text, state)
@@ -90,10 +99,11 @@ export class Life {
     return this.#at.shipped
   }
 
-  /** As the names of its segments in the bucket show it. */
+  /** As the bucket shows it. */
   get state(): Shipped {
     const { from, shipped: size } = this.#at
-    return { life: this.number, from, size, segments: this.#segments, begins: this.#begins, hasHole: false }
+    const rest = { segments: this.#segments, begins: this.#begins, hasHole: false, begin: this.#begin }
+    return { life: this.number, from, size, ...rest }
   }
 
   /** Notes the bytes that wait. */
@@ -106,16 +116,16 @@ export class Life {
 
   /**
    * Ships what is due; with `everything`, all there is at that moment: a file may grow faster than it can be shipped.
-   * Compresses one segment while another is on its way.
+   * With `closing`, no text stays young. Compresses one segment while another is on its way.
    */
-  async ship(everything: () => boolean): Promise<void> {
+  async ship(everything: () => boolean, closing: boolean): Promise<void> {
     let goal = Number.POSITIVE_INFINITY
     const prepare = async (after: Cursor) => {
       const isAll = everything()
       const size = await this.text.size()
       if (isAll) goal = Math.min(goal, size)
       if (size < after.shipped) throw new FileChanged(this.text.name)
-      return this.#context.packing.run(() => this.#prepare(after, Math.min(size, goal), isAll))
+      return this.#context.packing.run(() => this.#prepare(after, Math.min(size, goal), isAll, closing))
     }
     let next = await prepare(this.#at)
     while (next) {
@@ -125,28 +135,61 @@ export class Life {
       if (ahead.status === 'rejected') throw ahead.reason
       next = ahead.value
     }
+    if (this.#at.waiting === null) await this.#clearYoung()
   }
 
-  /** Finishes the life: writes a last part again as a segment, then the end. */
+  /** Finishes the life: young text becomes a segment; then the end. */
   async finish(how: How = 'end'): Promise<End> {
     const { bucket, log } = this.#context
-    if (this.#at.from < this.shipped) await this.#closePart()
+    if (this.#at.from < this.shipped) await this.#closeYoung()
+    await this.#clearYoung()
     const end = { life: this.number, size: this.shipped, crc: await this.#tailSum(how), how }
     await bucket.put(endKey(log, end), new Uint8Array(0), { once: true })
     return end
   }
 
-  /** Writes the last part again as a segment, if its bytes are still known. */
-  async #closePart(): Promise<void> {
-    const { bucket, log } = this.#context
+  /** Writes the young text as a segment: from the file, or from `~`. Text that neither has any more stays where it is. */
+  async #closeYoung(): Promise<void> {
+    const { bucket, log, native } = this.#context
     const { from, shipped, claim } = this.#at
-    const text = this.#packed ? null : await this.#matching({ from, to: shipped, crc: claim.crc })
-    const packed = this.#packed ?? (text && (await this.#context.native.gzip(text)))
+    if (claim.from !== from) return
+    const text = await this.#matching(claim)
+    const packed = text ? await native.gzip(text, SMALL) : await this.#storedYoung(claim)
     if (!packed) return
-    const segment = { start: from, end: shipped, crc: claim.crc, part: false }
+    const segment = { start: from, end: shipped, crc: claim.crc }
     await bucket.put(lifeFolder(log, this.number) + segmentName(segment), packed, { once: true })
-    this.#packed = null
     this.#at.from = shipped
+  }
+
+  async #storedYoung({ from, to, crc }: Claim): Promise<Uint8Array<ArrayBuffer> | null> {
+    const { bucket, log } = this.#context
+    const found = await bucket.get(beginKey(log, this.number))
+    const young = found && parseYoung(found.bytes)
+    return young?.from === from && young.to === to && young.crc === crc ? youngText(found!.bytes) : null
+  }
+
+  /** Empties `~`, unless it has text that is in no segment. */
+  async #clearYoung(): Promise<void> {
+    const { young } = this.#begin ?? {}
+    const { from } = this.#at
+    if (!young || young.from === young.to || young.to > from) return
+    const packed = await this.#context.native.gzip(new Uint8Array(0), FAST)
+    await this.#putYoung({ file: young.file, from, to: from, crc: 0, since: 0 }, packed)
+  }
+
+  /** Replaces `~`, if it is still what this shipper wrote: a write of one that was killed may arrive late. */
+  async #putYoung(young: Young, packed: Uint8Array): Promise<void> {
+    const { bucket, log } = this.#context
+    const key = beginKey(log, this.number)
+    const condition = this.#begin ? { ifMatch: this.#begin.etag } : { once: true }
+    const etag = await bucket.put(key, writeYoung(young, packed), condition)
+    if (etag !== false) this.#begin = { young, etag }
+    else {
+      // It may have arrived with a try whose answer was lost.
+      const there = await recallBegin(bucket, log, this.number)
+      if (JSON.stringify(there?.young) !== JSON.stringify(young)) throw new Overtaken()
+      this.#begin = there
+    }
   }
 
   async #tailSum(how: How): Promise<number> {
@@ -159,47 +202,45 @@ export class Life {
     return this.#context.native.crc32(tail)
   }
 
-  /** Reads, checks and compresses the next segment; null while nothing is due. */
-  async #prepare(after: Cursor, size: number, everything: boolean): Promise<Prepared | null> {
+  /** Reads, checks and compresses what is due next; null while nothing is. */
+  async #prepare(
+    after: Cursor,
+    size: number,
+    everything: boolean,
+    closing: boolean,
+  ): Promise<Prepared | null> {
     const { native, rules, clock, buffers } = this.#context
-    if (size <= after.shipped) return null
-    const waiting = after.waiting ?? clock.elapsed()
-    const state = {
-      from: after.from,
-      shipped: after.shipped,
-      size,
-      ageMs: clock.elapsed() - waiting,
-      everything,
-    }
-    const to = reach(rules, state)
-    if (to === null) {
-      this.#at.waiting ??= waiting
-      return null
-    }
-    const buffer = buffers.take(to - after.from)
+    const { from, shipped } = after
+    const isNew = size > shipped
+    const waiting = isNew ? (after.waiting ?? clock.elapsed()) : null
+    const ageMs = waiting === null ? 0 : clock.elapsed() - waiting
+    const youngMs = after.since === 0 ? 0 : Math.abs(clock.now() - after.since)
+    const state = { from, shipped, size, ageMs, youngMs, everything, closing }
+    const due = dueNow(rules, state)
+    if (isNew) this.#at.waiting ??= waiting
+    if (due === null) return null
+    const buffer = buffers.take(due.to - from)
     try {
-      const read = await this.text.read(after.from, to, buffer)
-      if (read.length < to - after.from) throw new FileChanged(this.text.name)
+      const read = await this.text.read(from, due.to, buffer)
+      if (read.length < due.to - from) throw new FileChanged(this.text.name)
       await this.#prove(after, read)
       const end = cutAt(rules, read, state)
-      if (end === null) {
-        this.#at.waiting ??= waiting
-        return null
-      }
-      const bytes = read.subarray(0, end - after.from)
+      if (end === null) return null
+      const bytes = read.subarray(0, end - from)
       const crc = native.crc32(bytes)
-      const part = bytes.length < SMALLEST_SEGMENT
-      const packed = await native.gzip(bytes)
+      const isBehind = size - end >= rules.segmentBytes
+      const packed = await native.gzip(bytes, due.young || isBehind ? FAST : SMALL)
       const tailFrom = Math.max(0, bytes.length - TAIL_BYTES)
-      const claim = part
-        ? { from: after.from, to: end, crc }
-        : { from: after.from + tailFrom, to: end, crc: native.crc32(bytes.subarray(tailFrom)) }
+      const claim = due.young
+        ? { from, to: end, crc }
+        : { from: from + tailFrom, to: end, crc: native.crc32(bytes.subarray(tailFrom)) }
       return {
-        from: part ? after.from : end,
+        from: due.young ? from : end,
         shipped: end,
         claim,
         waiting: size > end ? clock.elapsed() : null,
-        segment: { start: after.from, end, crc, part },
+        since: due.young ? after.since || clock.now() : 0,
+        segment: { start: from, end, crc, young: due.young },
         packed,
       }
     } finally {
@@ -213,11 +254,11 @@ export class Life {
     // An archive has no random access, and was read to its end before.
     if (this.text.compressed) return
     const known =
-      from < shipped
+      from < shipped && claim.from === from
         ? native.crc32(read.subarray(0, shipped - from)) === claim.crc
         : claim.to === 0 || (await this.#matching(claim)) !== null
     if (!known) throw new FileChanged(this.text.name)
-    // A part is verified against the bytes that were just read; the file must still have them.
+    // Young text is verified against the bytes that were just read; the file must still have them.
     const again = await this.text.read(from, from + Math.min(read.length, 64))
     if (!again.every((byte, i) => byte === read[i]) || again.length < Math.min(read.length, 64))
       throw new FileChanged(this.text.name)
@@ -234,26 +275,28 @@ export class Life {
 
   async #send({ segment, packed, ...at }: Prepared): Promise<void> {
     const { bucket, log, onShipped } = this.#context
-    const { start, end, crc, part } = segment
-    await bucket.put(lifeFolder(log, this.number) + segmentName(segment), packed, { once: true })
-    const before = this.#segments.filter(({ from }) => from !== start)
-    this.#segments = [...before, { from: start, to: end, crc }]
-    this.#packed = part ? packed : null
-    onShipped(this.number, end - this.shipped)
+    const { start: from, end: to, crc, young } = segment
+    const file = this.#begin?.young.file ?? ''
+    if (young) await this.#putYoung({ file, from, to, crc, since: at.since }, packed)
+    else await bucket.put(lifeFolder(log, this.number) + segmentName(segment), packed, { once: true })
+    this.#segments = [...this.#segments.filter((other) => other.from !== from), { from, to, crc }]
+    onShipped(this.number, to - this.shipped)
     this.#at = at
   }
 }
 
 /** Where the next segment continues. */
 interface Cursor {
-  /** Where it starts: before `shipped` while the last segment is a part. */
+  /** Where it starts: before `shipped` while there is young text. */
   from: number
   /** One past the last byte in the bucket. */
   shipped: number
-  /** The last bytes that were shipped: the part, or up to 64 KiB. */
+  /** The last bytes that were shipped: the young text, or up to 64 KiB. */
   claim: Claim
   /** Since when bytes have been waiting, by the clock's `elapsed`. */
   waiting: number | null
+  /** When the first young bytes were shipped, by the clock's `now`; 0 without any. */
+  since: number
 }
 
 interface Prepared extends Cursor {

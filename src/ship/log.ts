@@ -4,7 +4,7 @@ import { Stopped } from './bucket.ts'
 import { Examiner } from './examiner.ts'
 import { type FileText, noText } from './files/text.ts'
 import { seenAt, type WatchedFile, type WatchedFiles } from './files/watched-files.ts'
-import { FileChanged, Life, type LifeContext } from './life.ts'
+import { FileChanged, Life, type LifeContext, Overtaken } from './life.ts'
 import { type Copy, type Matched, match } from './match.ts'
 import { type Memory, recall, type Shipped } from './memory.ts'
 
@@ -119,9 +119,9 @@ export class LogShipper {
       }
       await this.#examinePutOff(everything)
     } catch (error) {
-      if (error instanceof Stopped) this.#isRecalled = false
+      if (error instanceof Stopped || error instanceof Overtaken) this.#isRecalled = false
       const isReleased = files.released > released && !(error instanceof Stopped)
-      if (!(error instanceof FileChanged) && !isReleased) throw error
+      if (!(error instanceof FileChanged || error instanceof Overtaken) && !isReleased) throw error
       // Matched again at the next check.
       this.#seen = null
       return false
@@ -286,7 +286,8 @@ export class LogShipper {
     for (const life of this.#going) {
       const isActive = files.isActive(life.text.id)
       if (isActive) await life.watch()
-      await life.ship(() => everything() || !isActive)
+      const isClosing = !isActive && (life.text.compressed || this.#isQuiet(life.text.id))
+      await life.ship(() => everything() || !isActive, isClosing)
       if (isActive || !(await this.#isOver(life))) continue
       this.#finished(await life.finish())
       const file = files.files.find(({ id }) => id === life.text.id)

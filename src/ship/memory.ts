@@ -1,34 +1,40 @@
 import { SegmentMap } from '../store/segment/cover.ts'
 import {
-  type Begin,
   beginKey,
   type End,
   endsFolder,
   largestEnds,
   lifeFolder,
   logFolder,
-  parseBegin,
   parseEnd,
   parseLife,
   parseSegment,
   TAIL_BYTES,
 } from '../store/segment/names.ts'
+import { parseYoung, YOUNG_HEAD_BYTES, type Young } from '../store/segment/young.ts'
 import type { Bucket } from './bucket.ts'
 import type { Beginnings, Claim } from './files/checksums.ts'
 
-/** A life, as the names of its segments show it. What proves that a file is this life is in them. */
+/** A life, as the names of its segments and its `~` show it. What proves that a file is this life is in them. */
 export interface Shipped {
   life: number
-  /** Where its next segment starts: at the start of its last part, or after its last segment. */
+  /** Where its next segment starts: after its last one. */
   from: number
   /** One past the last byte in the bucket. */
   size: number
-  /** Its segments, by their start: one for each, the longest. */
+  /** Its segments, by their start: one for each, the longest. Young text that continues them is one, too. */
   segments: readonly Claim[]
   /** Where its bytes begin: later than 0 if the first segments have expired. */
   begins: number
   /** Whether there are bytes missing between its segments. */
   hasHole: boolean
+  /** Its `~`; null if that is missing. */
+  begin: Begin | null
+}
+
+export interface Begin {
+  young: Young
+  etag: string
 }
 
 /** The state of a log, as stored in the bucket. There is no other memory. */
@@ -42,7 +48,7 @@ export interface Memory {
   nextOlder: number
 }
 
-/** Reads the state of a log from the bucket: two LISTs, and one for each life without an end. */
+/** Reads the state of a log from the bucket: two LISTs, and one with a GET for each life without an end. */
 export async function recall(bucket: Bucket, log: string): Promise<Memory> {
   const folder = endsFolder(log)
   const [endNames, folders] = await Promise.all([bucket.names(folder), bucket.names(logFolder(log))])
@@ -57,23 +63,32 @@ export async function recall(bucket: Bucket, log: string): Promise<Memory> {
 
 export async function recallLife(bucket: Bucket, log: string, life: number): Promise<Shipped> {
   const map = new SegmentMap()
-  for (const name of await bucket.names(lifeFolder(log, life))) {
+  const [names, begin] = await Promise.all([
+    bucket.names(lifeFolder(log, life)),
+    recallBegin(bucket, log, life),
+  ])
+  for (const name of names) {
     const segment = parseSegment(name)
     if (segment) map.add(segment)
   }
+  const from = map.all.reduce((end, segment) => Math.max(end, segment.end), 0)
+  if (begin && begin.young.to > from) {
+    const { from: start, to: end, crc } = begin.young
+    map.add({ start, end, crc, young: true })
+  }
   const all = map.all
-  const size = all.reduce((end, segment) => Math.max(end, segment.end), 0)
+  const size = Math.max(from, begin?.young.to ?? 0)
   const begins = all[0]?.start ?? 0
-  const last = all.find((segment) => segment.end === size)
   const segments = all.map(({ start, end, crc }) => ({ from: start, to: end, crc }))
   const hasHole = map.cover(begins, size).hole !== null
-  return { life, from: last?.part ? last.start : size, size, segments, begins, hasHole }
+  return { life, from, size, segments, begins, hasHole, begin }
 }
 
-/** What began a life; null if the object is missing or cannot be read. */
+/** The `~` of a life; null if it is missing or cannot be read. */
 export async function recallBegin(bucket: Bucket, log: string, life: number): Promise<Begin | null> {
-  const found = await bucket.get(beginKey(log, life))
-  return found && parseBegin(found.text)
+  const found = await bucket.get(beginKey(log, life), YOUNG_HEAD_BYTES)
+  const young = found && parseYoung(found.bytes)
+  return young && { young, etag: found.etag }
 }
 
 /** Whether a text begins with a life: its bytes match the length and checksum in the name of every segment. */

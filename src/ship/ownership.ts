@@ -1,7 +1,7 @@
 import type { Clock } from '../kit/limits/clock.ts'
-import { HEARTBEAT } from '../store/segment/names.ts'
+import { HEARTBEAT, LAYOUT } from '../store/segment/names.ts'
 import { type Heartbeat, parseHeartbeat } from '../store/segment/ship-json.ts'
-import type { Bucket } from './bucket.ts'
+import { type Bucket, UnusableBucket } from './bucket.ts'
 
 /** Another shipper on this host has taken over. */
 export class Replaced extends Error {
@@ -69,6 +69,10 @@ export class Ownership {
   async takeOver(): Promise<boolean> {
     const { host, report, sleep, isStopping, clock } = this.#context
     let other = await this.#other()
+    if (other && other.layout !== 0 && other.layout !== LAYOUT)
+      throw new UnusableBucket(
+        `Another version of nodestate shipped to this destination (layout ${other.layout}, not ${LAYOUT}): name a new one`,
+      )
     for (let waited = false; other?.isAlive && other.host !== host; waited = true) {
       if (!waited) report(`${fromHost(other.host)}; waiting for it to stop.`)
       if (isStopping()) return false
@@ -148,10 +152,10 @@ export class Ownership {
   /** The other shipper, if one wrote ship.json last. */
   async #other(bucket = this.#context.bucket) {
     const found = await bucket.get(HEARTBEAT)
-    const beat = found && parseHeartbeat(found.text)
+    const beat = found && parseHeartbeat(new TextDecoder().decode(found.bytes))
     if (!beat || beat.run === this.#context.run) return null
-    const { host, pid, stopped } = beat
-    return { host, pid, stopped, age: found.age, isAlive: found.age < ALIVE_MS }
+    const { host, pid, stopped, layout } = beat
+    return { host, pid, stopped, layout, age: found.age, isAlive: found.age < ALIVE_MS }
   }
 
   async #bytes(stopped: boolean): Promise<Uint8Array<ArrayBuffer>> {

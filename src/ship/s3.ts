@@ -5,7 +5,7 @@ import type { S3Options } from '../store/s3/options.ts'
 import { answerError, S3Wire } from '../store/s3/wire.ts'
 import { s3Store } from '../store/s3.ts'
 import { StoreError } from '../store/store.ts'
-import { type Bucket, UnusableBucket } from './bucket.ts'
+import { type Bucket, type PutOptions, UnusableBucket } from './bucket.ts'
 
 export interface S3BucketOptions extends S3Options {
   /** Reports each response, for metrics. A status of 0 is a failed connection. */
@@ -63,20 +63,26 @@ export function s3Bucket(options: S3BucketOptions): Bucket & { check(): Promise<
     }
   }
 
-  async function put(key: string, body: Uint8Array<ArrayBuffer>, once: boolean): Promise<boolean> {
+  async function put(
+    key: string,
+    body: Uint8Array<ArrayBuffer>,
+    { once = false, ifMatch }: PutOptions,
+  ): Promise<string | false> {
     const digest = new Uint8Array(await sha256(body))
     const headers: Record<string, string> = {
       // Signed, so that a storage refuses bytes that changed on their way.
       'X-Amz-Content-Sha256': Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join(''),
       'Content-Type': typeOf(key),
       ...(once ? { 'If-None-Match': '*' } : {}),
+      ...(ifMatch === undefined ? {} : { 'If-Match': ifMatch }),
     }
     return withRetries(retry, begin(retry, undefined), async (timer) => {
       const answer = await wire.send({ method: 'PUT', key: root + key, headers, body }, timer)
-      if (answer.ok || answer.status === 412) {
+      // 404: there is nothing that could match.
+      if (answer.ok || answer.status === 412 || (ifMatch !== undefined && answer.status === 404)) {
         await answer.arrayBuffer()
         timer.end()
-        return answer.ok
+        return answer.ok && (answer.headers.get('ETag') ?? '')
       }
       // 409: another writer is at the same key right now.
       const error = await answerError(answer, key)
@@ -92,14 +98,15 @@ export function s3Bucket(options: S3BucketOptions): Bucket & { check(): Promise<
           names.push(key.slice(of.length))
         return names
       }),
-    get: (key) =>
+    get: (key, most) =>
       inTime(async () => {
-        const read = await store.read(key)
+        const read = await store.read(key, most === undefined ? undefined : { offset: 0, length: most })
         if (!read) return null
-        const age = (read.date ?? now()) - read.entry.modified
-        return { text: await new Response(read.body).text(), age }
+        const { etag, modified } = read.entry
+        const bytes = new Uint8Array(await new Response(read.body).arrayBuffer())
+        return { bytes, etag, age: (read.date ?? now()) - modified }
       }),
-    put: (key, bytes, { once = false } = {}) => inTime(() => put(key, bytes, once)),
+    put: (key, bytes, options = {}) => inTime(() => put(key, bytes, options)),
 
     /** Throws UnusableBucket if the bucket or the permission is missing; temporary failures are left to the retries. */
     async check() {
@@ -122,7 +129,7 @@ export function s3Bucket(options: S3BucketOptions): Bucket & { check(): Promise<
 }
 
 function typeOf(key: string): string {
-  if (key.endsWith('.gz')) return 'application/gzip'
-  if (key.endsWith('.json') || key.endsWith('/~')) return 'application/json'
+  if (key.endsWith('.gz') || key.endsWith('/~')) return 'application/gzip'
+  if (key.endsWith('.json')) return 'application/json'
   return key.endsWith('.toml') ? 'application/toml' : 'application/octet-stream'
 }

@@ -37,7 +37,7 @@ export interface ShipperOptions {
   /** Ships everything there is, then ends. */
   once: boolean
   report(line: string): void
-  /** The pause between two checks. @default a quarter of the segment age, at most a second */
+  /** The pause between two checks. @default a quarter of the time between flushes, at most a second */
   lookMs?: number | undefined
   /** How long stopping may take, if the storage fails or is too slow. @default 7 s */
   stopMs?: number | undefined
@@ -282,7 +282,7 @@ export class Shipper {
   #pause(): number {
     const { lookMs, rules, once } = this.#options
     const isEnding = once || this.#isStopping
-    return lookMs ?? Math.max(50, Math.min(isEnding ? 250 : 1000, rules.segmentAgeMs / 4))
+    return lookMs ?? Math.max(50, Math.min(isEnding ? 250 : 1000, rules.flushMs / 4))
   }
 
   /** Checks the directory; false if it does not exist. */

@@ -6,6 +6,7 @@ import { entryOf, listShipped, parseTag } from './segments/listing.ts'
 import { type Life, Lives } from './segments/lives.ts'
 import { readLife, type Shipped } from './segments/pieces.ts'
 import { segmentTexts, TextCache } from './segments/texts.ts'
+import { Youngs } from './segments/youngs.ts'
 import {
   type ByteRange,
   byCodePoint,
@@ -59,7 +60,8 @@ class SegmentStore {
     this.#mirror = mirror
     this.#options = options
     const { cache = new TextCache(options.memory), shared = true } = options
-    this.#shipped = { lives: new Lives(home), textOf: segmentTexts(home, cache, shared) }
+    const youngs = new Youngs(home, cache)
+    this.#shipped = { lives: new Lives(home, youngs), textOf: segmentTexts(home, youngs, cache, shared) }
   }
 
   /** The calls are properties, so that a copy such as `{ ...store, read }` keeps the others. */

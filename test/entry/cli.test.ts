@@ -72,7 +72,7 @@ describe('what cannot start says why in one line', () => {
     [['completion', 'tcsh'], 2, 'Say which shell: nodestate completion bash, zsh or fish.'],
     [['token', 'x'], 2, unexpected('x', 'nodestate help token')],
     [['token', '--hlep'], 2, 'Unknown flag "--hlep": did you mean --help?'],
-    [['ship', '--segment-ages=1s', 'd'], 2, 'Unknown flag "--segment-ages": did you mean --segment-age?'],
+    [['ship', '--flushs=1s', 'd'], 2, 'Unknown flag "--flushs": did you mean --flush?'],
     [
       ['ship', '--hold'],
       2,

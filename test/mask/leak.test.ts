@@ -193,7 +193,7 @@ async function shippedTexts(texts: readonly string[]): Promise<string[]> {
       get: async () => null,
       put: async (key, bytes) => {
         objects.set(key, new TextDecoder().decode(bytes))
-        return true
+        return ''
       },
     },
     clock: readClock(() => 1000),

@@ -160,7 +160,7 @@ export interface ShipCommand {
 
 /** Starts a shipper as a separate process. */
 export function startShipper({ logs, target, env, args = [], clock = false }: ShipCommand): ChildProcess {
-  const command = [CLI, 'ship', '--logs', logs, '--segment-age', '200ms', ...args, target]
+  const command = [CLI, 'ship', '--logs', logs, '--flush', '200ms', ...args, target]
   const clean = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith('NODESTATE_')),
   )

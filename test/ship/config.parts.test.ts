@@ -55,7 +55,7 @@ describe.skipIf(needs)(`versions of a configuration in a bucket${needs ? ` (${ne
       writeFileSync(config, toml)
       // Killed as soon as the version is there, and started again to finish what was under way.
       for (const isFirst of [true, false]) {
-        const args = ['--logs', logs, '--config', config, '--segment-age', '100ms', `s3://logs/prod/db-4`]
+        const args = ['--logs', logs, '--config', config, '--flush', '100ms', `s3://logs/prod/db-4`]
         const shipper = launch(['ship', ...args], { env })
         while (!(isFirst ? (await versionKeys()).length > i : await isPresent(toml))) await sleep(20)
         if (isFirst) written.push([from, Date.now()])

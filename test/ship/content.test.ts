@@ -1,7 +1,6 @@
 import {
   appendFileSync,
   copyFileSync,
-  cpSync,
   existsSync,
   readdirSync,
   readFileSync,
@@ -288,33 +287,12 @@ describe('a file counts as shipped by its own content', () => {
     expect(texts()).toEqual(before)
   })
 
-  it('reads homes of layout 1, and goes on in them', async () => {
-    cpSync('test/ship/homes/layout-1/home', local.home, { recursive: true })
-    cpSync('test/ship/homes/layout-1/files', local.logs, { recursive: true })
-    const before = [...texts()]
-    expect(await view('file=broker.log&rotated=true')).toEqual({
-      text: before.map(([, text]) => text).join(''),
-      note: null,
-    })
-    expect(await verified()).toEqual([])
-    appendFileSync(at('broker.log'), lines(3))
-    expect(await once({ host: JSON.parse(readFileSync(join(local.home, 'ship.json'), 'utf8')).host })).toBe(
-      'done',
-    )
-    expect([...texts()]).toEqual([...before.slice(0, -1), [3, readFileSync(at('broker.log'), 'utf8')]])
-  })
-
-  it('writes lives out of line under names that readers of layout 1 do not know', async () => {
+  it('refuses a destination that another layout was shipped to', async () => {
     put('broker.log', lines(3))
     await once()
-    put('broker.log.1', lines(4))
-    await once()
-    const layout1 = /^(segments\/[^/]+\/\d{8}\/[^/]+|ends\/[^/]+\/\d{8}-\d+-[\da-f]{8}-(end|cut|lost))$/
-    const names = readdirSync(local.home, { recursive: true, encoding: 'utf8' })
-    const known = names.filter((name) => layout1.test(name))
-    expect(known.every((name) => name.startsWith('segments/broker.log/99999998/'))).toBe(true)
-    expect(names).toContain('segments/broker.log/older-99999998/~')
-    expect(JSON.parse(readFileSync(join(local.home, 'ship.json'), 'utf8')).layout).toBe(2)
+    const path = join(local.home, 'ship.json')
+    writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), layout: 2 }))
+    await expect(once()).rejects.toThrow('layout 2, not 3')
   })
 })
 
@@ -392,7 +370,7 @@ describe('two shippers on one host', () => {
     put('broker.log', a)
     const first = shipper({
       once: false,
-      rules: { segmentBytes: 1e6, segmentAgeMs: 3_600_000, lineAgeMs: 60_000 },
+      rules: { segmentBytes: 1e6, segmentAgeMs: 3_600_000, flushMs: 3_600_000, lineAgeMs: 60_000 },
     })
     const ended = first.run()
     await until(() => existsSync(join(local.home, 'segments/broker.log/99999998/~')))

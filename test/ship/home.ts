@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { parseEnd, parseKey, type Segment } from '../../src/store/segment/names.ts'
+import { parseYoung } from '../../src/store/segment/young.ts'
 import type { Store } from '../../src/store/store.ts'
 
 /** A log as a bucket holds it, read without any of the reader's code. */
@@ -29,6 +30,9 @@ export function livesOf(objects: ReadonlyMap<string, Uint8Array>, log: string): 
     const found = parseKey(key)
     if (found?.log === log) {
       const { segments } = at(found.life)
+      const young = found.segment ? null : parseYoung(objects.get(key)!)
+      if (young && young.to > young.from)
+        segments.push({ key, segment: { start: young.from, end: young.to, crc: young.crc, young: true } })
       if (found.segment) segments.push({ key, segment: found.segment })
     }
     const end = parseEnd(key)
@@ -45,7 +49,7 @@ export function livesOf(objects: ReadonlyMap<string, Uint8Array>, log: string): 
         read(key).copy(text, segment.start)
         filled.fill(1, segment.start, segment.end)
       }
-      const whole = segments.filter(({ segment }) => !segment.part).reverse()
+      const whole = segments.filter(({ segment }) => !segment.young).reverse()
       return {
         life,
         text: filled.includes(0) ? null : text,

@@ -1,10 +1,9 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createFleet } from '../../src/fleet/fleet.ts'
 import { fsStore } from '../../src/store/fs.ts'
-import { LAYOUT } from '../../src/store/segment/names.ts'
 
 const HOMES = 'test/ship/homes'
 const file = (layout: string, name: string) => readFileSync(join(HOMES, layout, 'files', name), 'utf8')
@@ -26,44 +25,27 @@ function reader(layout: string) {
   }
 }
 
-it('there is a home of each layout up to the one that is written now', () => {
-  const layouts = Array.from({ length: LAYOUT }, (_, i) => `layout-${i + 1}`)
-  expect(readdirSync(HOMES).sort()).toEqual(layouts)
-})
-
-describe('a home of layout 1', () => {
-  it('has its logs', async () => {
-    const ask = reader('layout-1')
-    const names = ['broker.log.2', 'broker.log.1', 'broker.log']
-    const text = await (await ask('/nodes/db-4/api/v1/log/view?file=broker.log&rotated=true')).text()
-    expect(text).toBe(names.map((name) => file('layout-1', name)).join(''))
-    expect(await (await ask('/nodes/db-4/api/v1/log/view?file=slow.log')).text()).toBe(
-      file('layout-1', 'slow.log'),
-    )
-  })
-})
-
-describe('a home of layout 2', () => {
+describe('a home of the layout that is written now', () => {
   const at = '/nodes/db-4/api/v1'
 
   it('has its logs, whole and in order', async () => {
-    const ask = reader('layout-2')
+    const ask = reader('layout-3')
     const list = (await (await ask(`${at}/log/list`)).json()) as { name: string; size: number }[]
     expect(Object.fromEntries(list.map(({ name, size }) => [name, size]))).toEqual({
-      'broker.log': Buffer.byteLength(file('layout-2', 'broker.log')),
-      'broker.log@000001': Buffer.byteLength(file('layout-2', 'broker.log.1')),
-      'slow.log': Buffer.byteLength(file('layout-2', 'slow.log')),
+      'broker.log': Buffer.byteLength(file('layout-3', 'broker.log')),
+      'broker.log@000001': Buffer.byteLength(file('layout-3', 'broker.log.1')),
+      'slow.log': Buffer.byteLength(file('layout-3', 'slow.log')),
     })
     for (const name of ['broker.log', 'slow.log'])
-      expect(await (await ask(`${at}/log/view?file=${name}`)).text(), name).toBe(file('layout-2', name))
+      expect(await (await ask(`${at}/log/view?file=${name}`)).text(), name).toBe(file('layout-3', name))
     const all = await (await ask(`${at}/log/view?file=broker.log&rotated=true`)).text()
-    expect(all).toBe(file('layout-2', 'broker.log.1') + file('layout-2', 'broker.log'))
+    expect(all).toBe(file('layout-3', 'broker.log.1') + file('layout-3', 'broker.log'))
     const errors = await (await ask(`${at}/log/view?file=broker.log&rotated=true&level=error`)).text()
     expect(errors.match(/line \d+/g)).toEqual(Array.from({ length: 10 }, (_, i) => `line ${i * 10}`))
   })
 
   it('has its configuration, masked, with its history, and its node', async () => {
-    const ask = reader('layout-2')
+    const ask = reader('layout-3')
     const { config, node } = await (await ask(`${at}/config`)).json()
     expect(config).toMatch(/concurrency = 64\npassword = "\*+"/)
     expect(node).toMatchObject({ hostIp: '10.0.0.7', hostName: 'db-4', grpcPort: 9001, version: '1.2.3' })
@@ -77,13 +59,13 @@ describe('a home of layout 2', () => {
   })
 
   it('is read the same if a newer shipper wrote more into its ship.json and node.json', async () => {
-    const ask = reader('layout-2')
+    const ask = reader('layout-3')
     for (const name of ['ship.json', 'node.json']) {
       const path = join(folder, 'db-4', name)
       const more = { ...JSON.parse(readFileSync(path, 'utf8')), added: { later: [1, 'x'] } }
       writeFileSync(path, JSON.stringify(more))
     }
-    expect(await (await ask(`${at}/log/view?file=broker.log`)).text()).toBe(file('layout-2', 'broker.log'))
+    expect(await (await ask(`${at}/log/view?file=broker.log`)).text()).toBe(file('layout-3', 'broker.log'))
     expect((await (await ask(`${at}/config`)).json()).node.hostName).toBe('db-4')
   })
 })

@@ -37,7 +37,7 @@ export function useLocal(): Local {
         metrics: new ShipMetrics(),
         host: 'db-4',
         run: String(Math.random()),
-        rules: { segmentBytes: 1024 * 1024, segmentAgeMs: 20, lineAgeMs: 60_000 },
+        rules: { segmentBytes: 1024 * 1024, segmentAgeMs: 3_600_000, flushMs: 20, lineAgeMs: 60_000 },
         holdMs: 60_000,
         once: true,
         lookMs: 2,

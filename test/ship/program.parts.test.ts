@@ -80,7 +80,7 @@ describe('nodestate ship', () => {
   it.each([
     [[], 'Name the destination'],
     [['s3://logs/b', 's3://logs/d'], 'name one destination'],
-    [['--segment-age', 'soon', 's3://logs/b'], '--segment-age'],
+    [['--flush', 'soon', 's3://logs/b'], '--flush'],
     [['--segment-bytes', '17MiB', 's3://logs/b'], '--segment-bytes'],
     [['--metrics-listen', '9101', 's3://logs/b'], '--metrics-listen'],
     [['--home', 'x', '--logs', 'y', 's3://logs/b'], '--home and --logs'],
@@ -109,7 +109,7 @@ describe('nodestate ship', () => {
     rmSync(logs, { recursive: true })
     const { code, said } = await run(['--once', '--logs', logs, home])
     expect([code, said]).toEqual([1, `nodestate: There is no log directory ${JSON.stringify(logs)}.\n`])
-    const waiting = launch(['ship', '--segment-age', '100ms', '--logs', logs, home])
+    const waiting = launch(['ship', '--flush', '100ms', '--logs', logs, home])
     await until(waiting, () => waiting.stderr() !== '')
     expect(waiting.stderr()).toBe('nodestate: The log directory is not there yet; waiting for it.\n')
     mkdirSync(logs)
@@ -180,7 +180,7 @@ describe('nodestate ship', () => {
   it('replaces a shipper on the same host before its next segment: that one exits with 3', async () => {
     const file = join(logs, 'broker.log')
     writeFileSync(file, text(0, 3))
-    const args = ['ship', '--segment-age', '100ms', '--logs', logs, home]
+    const args = ['ship', '--flush', '100ms', '--logs', logs, home]
     const earlier = launch(args)
     await until(earlier, () => shipped() === text(0, 3))
     const first = beat().run
@@ -196,7 +196,7 @@ describe('nodestate ship', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)('ships what there is at %s and exits with 0', async (signal) => {
     const file = join(logs, 'broker.log')
     writeFileSync(file, text(0, 3))
-    const running = launch(['ship', '--segment-age', '1h', '--logs', logs, home])
+    const running = launch(['ship', '--flush', '1h', '--logs', logs, home])
     await until(running, () => objectsIn(root).has('home/node.json'))
     appendFileSync(file, `${text(3, 3)}no newline`)
     running.child.kill(signal)
@@ -209,7 +209,7 @@ describe('nodestate ship', () => {
     async () => {
       const file = join(logs, 'broker.log')
       writeFileSync(file, text(0, 3))
-      const args = ['ship', '--segment-age', '100ms', '--logs', logs, home]
+      const args = ['ship', '--flush', '100ms', '--logs', logs, home]
       // Its clock runs sixty times as fast, also the one that it measures by: the next heartbeat is a second away.
       const earlier = launch(args, { env: { ...clockEnv('+0 x60'), FAKETIME_DONT_FAKE_MONOTONIC: '0' } })
       await until(earlier, () => shipped() === text(0, 3))
@@ -231,7 +231,7 @@ describe('nodestate ship', () => {
   it('stops with 0 when it is told to, even if a later one has taken over', async () => {
     const file = join(logs, 'broker.log')
     writeFileSync(file, text(0, 3))
-    const args = ['ship', '--segment-age', '100ms', '--logs', logs, home]
+    const args = ['ship', '--flush', '100ms', '--logs', logs, home]
     const earlier = launch(args)
     await until(earlier, () => shipped() === text(0, 3))
     const { run: first } = beat()
@@ -261,7 +261,7 @@ describe('nodestate ship', () => {
     // The storage's clock counts: here, the file's time of change.
     const beaten = Date.now() - 140_000
     utimesSync(join(home, 'ship.json'), beaten / 1000, beaten / 1000)
-    const waiting = launch(['ship', '--segment-age', '100ms', '--logs', logs, home])
+    const waiting = launch(['ship', '--flush', '100ms', '--logs', logs, home])
     await until(waiting, () => waiting.stderr() === said)
     expect([...objectsIn(home).keys()]).toEqual(['ship.json'])
     await until(waiting, () => beat().run !== 'other')
@@ -280,7 +280,7 @@ describe.skipIf(noScript)(`nodestate ship on a terminal${noScript ? ` (${noScrip
   it('shows a line for each log: bytes, rate and lag', async () => {
     writeFileSync(join(logs, 'broker.log'), text(0, 100))
     writeFileSync(join(logs, 'a\x1b[2Jb.log'), text(0, 1))
-    const args = ['--segment-age', '100ms', '--logs', logs, home].map((arg) => `'${arg}'`)
+    const args = ['--flush', '100ms', '--logs', logs, home].map((arg) => `'${arg}'`)
     const command = [process.execPath, resolve('dist/entry/cli.js'), 'ship', ...args].join(' ')
     const child = spawn('script', ['-qefc', `stty cols 60; exec ${command}`, '/dev/null'], { cwd: root })
     onTestFinished(() => void child.kill())
@@ -366,7 +366,7 @@ describe.skipIf(needs)(`nodestate ship to a bucket${needs ? ` (${needs})` : ''}`
     const file = join(logs, 'broker.log')
     writeFileSync(file, text(0, 100))
     const size = text(0, 100).length
-    const args = ['ship', '--logs', logs, '--segment-age', '100ms', '--metrics-listen', '127.0.0.1:0']
+    const args = ['ship', '--logs', logs, '--flush', '100ms', '--metrics-listen', '127.0.0.1:0']
     const running = launch([...args, `s3://${flare.bucket}/metrics`], { env: env() })
     await until(running, () => running.stderr().includes('/metrics'))
     const url = /http:\S+\/metrics/.exec(running.stderr())![0]
@@ -420,7 +420,7 @@ describe.skipIf(needs)(`nodestate ship to a bucket${needs ? ` (${needs})` : ''}`
     const prefix = 'hold'
     const store = s3Store({ ...flare, endpoint: flare.s3, prefix })
     const lives = async () => livesOf(await objectsOf(store), 'broker.log')
-    const args = ['--logs', logs, '--segment-age', '100ms', '--hold', '2s', '--metrics-listen', '127.0.0.1:0']
+    const args = ['--logs', logs, '--flush', '100ms', '--hold', '2s', '--metrics-listen', '127.0.0.1:0']
     const running = launch(['ship', ...args, `s3://${flare.bucket}/${prefix}`], { env: env() })
     while ((await lives())[0]?.text?.toString() !== text(0, 3)) await until(running, () => true)
     const isOpen = (name: string) => openFiles(running.child.pid!).includes(join(logs, name))

@@ -100,7 +100,7 @@ describe('a shipper', () => {
     expect([...objectsIn(local.home).keys()]).toEqual(before)
   })
 
-  it('names a segment a part while it is short, and writes it once more when its life ends', async () => {
+  it('keeps the young text of a life in ~, and makes it a segment when its life ends', async () => {
     writeFileSync(at('broker.log'), lines(10))
     await once()
     const text = readFileSync(at('broker.log'), 'utf8')
@@ -448,7 +448,12 @@ describe('a shipper', () => {
     writeFileSync(at('broker.log.2'), lines(9000))
     writeFileSync(at('broker.log.1'), lines(5000))
     writeFileSync(at('broker.log'), lines(3000))
-    const rules = { segmentBytes: 1024 * 1024 + 12345, segmentAgeMs: 20, lineAgeMs: 60_000 }
+    const rules = {
+      segmentBytes: 1024 * 1024 + 12345,
+      segmentAgeMs: 3_600_000,
+      flushMs: 20,
+      lineAgeMs: 60_000,
+    }
     await Promise.all([once(), once({ rules })])
     const files = ['broker.log.2', 'broker.log.1', 'broker.log'].map((name) => readFileSync(at(name), 'utf8'))
     expect(lives().map(({ text }) => text!.toString())).toEqual(files)
@@ -459,7 +464,7 @@ describe('a shipper', () => {
     let calls = 0
     const flaky: Bucket = {
       names: (...asked) => (calls++ % 3 === 0 ? Promise.reject(new Error('no')) : real.names(...asked)),
-      get: (key) => (calls++ % 3 === 0 ? Promise.reject(new Error('no')) : real.get(key)),
+      get: (...asked) => (calls++ % 3 === 0 ? Promise.reject(new Error('no')) : real.get(...asked)),
       async put(...asked) {
         const written = await real.put(...asked)
         if (calls++ % 2 === 0) throw new Error('the answer is lost')
@@ -560,9 +565,12 @@ describe('a shipper', () => {
     writeFileSync(at('broker.log'), lines(10))
     const other = { host: 'db-9', run: 'other', version: '1', node: null, logs: {}, error: null }
     const bucket = directoryBucket(local.home)
+    let writes = 0
     const put: Bucket['put'] = async (key, ...write) => {
       const isPut = await bucket.put(key, ...write)
-      if (key.endsWith('.gz')) writeFileSync(join(local.home, 'ship.json'), JSON.stringify(other))
+      // The life is begun, and then its text is there.
+      if (key.endsWith('~') && ++writes === 2)
+        writeFileSync(join(local.home, 'ship.json'), JSON.stringify(other))
       return isPut
     }
     expect(await once({ bucket: { ...bucket, put } })).toBe('done')
@@ -609,7 +617,7 @@ describe('a shipper', () => {
       'left',
       'error',
     ])
-    expect(beat).toMatchObject({ layout: 2, stopped: true, open: { 'broker.log': [1] } })
+    expect(beat).toMatchObject({ layout: 3, stopped: true, open: { 'broker.log': [1] } })
     expect(beat).toMatchObject({ waitingFiles: 0, waitingBytes: 0, leftFiles: 0, left: [] })
     const size = readFileSync(at('broker.log')).length
     expect(beat.logs).toEqual({ 'broker.log': { life: 1, size, lagBytes: 0, lagSeconds: 0 } })

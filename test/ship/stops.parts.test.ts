@@ -66,7 +66,7 @@ it.each([
   'ships at SIGTERM what was written until then, and ends: %s',
   async (_, logs, lines) => {
     grow(names(logs), lines)
-    const running = ship('--segment-age', '1s')
+    const running = ship('--flush', '1s')
     while (names(logs).some((name) => shipped(name) === ''))
       await new Promise((resolve) => setTimeout(resolve, 20))
     const before = names(logs).map((name) => readFileSync(join(root, 'logs', name), 'utf8'))
@@ -93,7 +93,7 @@ it('ships once what was there when it began, and ends', async () => {
 
 it('ends in time while each PUT takes a minute, and says that the rest is shipped later', async () => {
   writeFileSync(join(root, 'logs/broker-a.log'), 'first\n')
-  const running = ship('--segment-age', '100ms')
+  const running = ship('--flush', '100ms')
   while (shipped('broker-a.log') === '') await new Promise((resolve) => setTimeout(resolve, 20))
   server.putMs = 60_000
   appendFileSync(join(root, 'logs/broker-a.log'), 'second\n')

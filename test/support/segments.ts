@@ -1,13 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { crc32 } from '../../src/store/codec/crc32.ts'
-import {
-  beginKey,
-  beginText,
-  endKey,
-  type How,
-  lifeFolder,
-  segmentName,
-} from '../../src/store/segment/names.ts'
+import { beginKey, endKey, type How, lifeFolder, segmentName } from '../../src/store/segment/names.ts'
+import { writeYoung } from '../../src/store/segment/young.ts'
 
 type Put = (key: string, bytes: Uint8Array | string) => unknown
 
@@ -15,7 +9,6 @@ type Put = (key: string, bytes: Uint8Array | string) => unknown
 export interface Where {
   log?: string
   life?: number
-  part?: boolean
 }
 
 /** Writes the bytes [start, end) of a life as a segment, as a shipper would. Gives its key. */
@@ -23,18 +16,24 @@ export async function putSegment(
   put: Put,
   text: Uint8Array,
   [start, end]: readonly [number, number],
-  { log = 'a.log', life = 1, part = false }: Where = {},
+  { log = 'a.log', life = 1 }: Where = {},
 ): Promise<string> {
   const bytes = text.subarray(start, end)
-  const key = lifeFolder(log, life) + segmentName({ start, end, crc: crc32(bytes), part })
+  const key = lifeFolder(log, life) + segmentName({ start, end, crc: crc32(bytes) })
   await put(key, gzipSync(bytes, { level: 1 }))
   return key
 }
 
-/** Writes the object that begins a life. */
-export async function putBegin(put: Put, text: Uint8Array, { log = 'a.log', life = 1 }: Where = {}) {
-  const head = text.subarray(0, 1024)
-  await put(beginKey(log, life), beginText({ length: head.length, crc: crc32(head) }))
+/** Writes the object that begins a life, with the bytes [from, to) as its young text. */
+export async function putYoung(
+  put: Put,
+  text: Uint8Array,
+  [from, to]: readonly [number, number],
+  { log = 'a.log', life = 1 }: Where = {},
+) {
+  const bytes = text.subarray(from, to)
+  const young = { file: '1:2:3', from, to, crc: crc32(bytes), since: 0 }
+  await put(beginKey(log, life), writeYoung(young, gzipSync(bytes, { level: 1 })))
 }
 
 /** Writes the end of a life. */
@@ -52,7 +51,7 @@ export async function putLife(
   text: Uint8Array,
   where: Where & { size?: number; how?: How; skip?: (index: number) => boolean } = {},
 ) {
-  await putBegin(put, text, where)
+  await putYoung(put, text, [0, 0], where)
   const { size = 1000, skip = () => false } = where
   for (let at = 0, index = 0; at < text.length; index++) {
     const newline = text.indexOf(10, at + size)

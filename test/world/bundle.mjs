@@ -15,12 +15,7 @@ const CONSTANTS = [
     from: ': new FinalizationRegistry<() => void>((release) => release())',
     to: ': null',
   },
-  // Logs are small here: with segments of a quarter of a MiB, no life would have two.
-  {
-    file: 'src/store/segment/names.ts',
-    from: 'SMALLEST_SEGMENT = 256 * 1024',
-    to: 'SMALLEST_SEGMENT = 1024',
-  },
+  // Logs are small here.
   { file: 'src/store/segment/names.ts', from: 'TAIL_BYTES = 64 * 1024', to: 'TAIL_BYTES = 512' },
 ]
 

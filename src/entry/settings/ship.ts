@@ -63,11 +63,11 @@ export const SHIP_SETTINGS = [
     help: 'Close a segment at this much text, from 1MiB to 16MiB.',
   },
   {
-    name: 'segment-age',
+    name: 'flush',
     kind: duration,
     default: 10_000,
     otherwise: '10s',
-    help: 'Close a segment this long after its first byte.',
+    help: 'Ship a line at most this long after it was written.',
   },
   {
     name: 'hold',
@@ -126,7 +126,7 @@ Log text is not masked; the configuration is.
 
 ${flagHelp(SHIP_SETTINGS, [HELP])}
 
-Each flag is also a variable (--segment-age: NODESTATE_SEGMENT_AGE). Credentials, region and endpoint come from the
+Each flag is also a variable (--segment-bytes: NODESTATE_SEGMENT_BYTES). Credentials, region and endpoint come from the
 standard AWS_* variables. Exit codes: 0 when stopped, when --once has shipped everything or --verify found everything;
 1 when files are left or missing, or when it cannot start; 2 for a wrong command line; 3 when another shipper on this
 host has taken over.

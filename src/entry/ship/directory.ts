@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { link, mkdir, readdir, readFile, rename, stat, unlink, writeFile } from 'node:fs/promises'
+import { link, mkdir, open, readdir, rename, stat, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Bucket, UnusableBucket } from '../../ship/bucket.ts'
 
@@ -18,32 +18,39 @@ export function directoryBucket(root: string): Bucket & { check(): Promise<void>
         .sort()
         .slice(0, limit)
     },
-    async get(key) {
-      try {
-        const text = await readFile(join(root, key), 'utf8')
-        return { text, age: Date.now() - (await stat(join(root, key))).mtimeMs }
-      } catch (error) {
+    async get(key, most = Number.POSITIVE_INFINITY) {
+      const file = await open(join(root, key)).catch((error) => {
         if (absent(error)) return null
         throw error
+      })
+      if (!file) return null
+      try {
+        const stats = await file.stat()
+        const bytes = new Uint8Array(Math.min(stats.size, most))
+        await file.read(bytes, 0, bytes.length, 0)
+        return { bytes, etag: etagOf(stats), age: Date.now() - stats.mtimeMs }
+      } finally {
+        await file.close()
       }
     },
-    async put(key, bytes, { once = false } = {}) {
+    // One host writes here, and a write ends with its process: between the comparison and the rename nothing comes late.
+    async put(key, bytes, { once = false, ifMatch } = {}) {
       const path = join(root, key)
       const whole = join(dirname(path), `.${randomUUID()}`)
       await mkdir(dirname(path), { recursive: true })
       await writeFile(whole, bytes)
-      if (!once) {
-        await rename(whole, path)
-        return true
-      }
+      const etag = etagOf(await stat(whole))
       try {
-        await link(whole, path)
-        return true
+        if (once) await link(whole, path)
+        else if (ifMatch !== undefined && etagOf(await stat(path)) !== ifMatch) return false
+        else await rename(whole, path)
+        return etag
       } catch (error) {
-        if ((error as { code?: unknown }).code === 'EEXIST') return false
+        if ((error as { code?: unknown }).code === 'EEXIST' || (ifMatch !== undefined && absent(error)))
+          return false
         throw error
       } finally {
-        await unlink(whole)
+        await unlink(whole).catch(() => {})
       }
     },
     async check() {
@@ -54,4 +61,8 @@ export function directoryBucket(root: string): Bucket & { check(): Promise<void>
       }
     },
   }
+}
+
+function etagOf({ ino, mtimeMs }: { ino: number; mtimeMs: number }): string {
+  return `"${ino}-${mtimeMs}"`
 }

@@ -135,11 +135,9 @@ export function nativeOf(): Native {
   const { crc32, gzip } = zlib as { crc32?: Native['crc32']; gzip: typeof zlib.gzip }
   return {
     crc32: crc32 ? (bytes, before = 0) => crc32(bytes, before) : slowCrc32,
-    gzip: (bytes) =>
+    gzip: (bytes, level) =>
       new Promise((resolve, reject) =>
-        gzip(bytes, { level: 1 }, (error, packed) =>
-          error ? reject(error) : resolve(new Uint8Array(packed)),
-        ),
+        gzip(bytes, { level }, (error, packed) => (error ? reject(error) : resolve(new Uint8Array(packed)))),
       ),
   }
 }

@@ -29,6 +29,8 @@ import { printable, showProgress } from './progress.ts'
 
 /** An unfinished line waits this long for its end. */
 const LINE_AGE_MS = 60_000
+/** A log that is written slowly gets a segment an hour. */
+const SEGMENT_AGE_MS = 3_600_000
 const EXIT = { done: 0, 'no-directory': 1, left: 1, replaced: 3 } as const
 /** Counting errors and warnings must not get in the way of shipping. */
 const COUNT_LIMITS = { memory: 128 * 1024 * 1024, scanBytes: 256 * 1024 * 1024, scanMillis: 2000 }
@@ -85,7 +87,8 @@ async function ship(settings: ShipSettings, env: Environment): Promise<number> {
     include: settings.include,
     rules: {
       segmentBytes: settings.segmentBytes,
-      segmentAgeMs: settings.segmentAge,
+      segmentAgeMs: SEGMENT_AGE_MS,
+      flushMs: settings.flush,
       lineAgeMs: LINE_AGE_MS,
     },
     holdMs: settings.hold,

@@ -44,8 +44,8 @@ export interface Disk {
 
 export interface Native {
   crc32(bytes: Uint8Array, before?: number): number
-  /** One gzip member, level 1. */
-  gzip(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>>
+  /** One gzip member. */
+  gzip(bytes: Uint8Array, level: number): Promise<Uint8Array<ArrayBuffer>>
 }
 
 /** An archive that is broken, or not written to its end yet. */

@@ -16,7 +16,7 @@ export class SegmentMap {
     const at = this.#after(segment.start - 1)
     const same = this.all[at]
     if (same?.start !== segment.start) this.all.splice(at, 0, segment)
-    else if (segment.end > same.end || (segment.end === same.end && same.part)) this.all[at] = segment
+    else if (segment.end > same.end || (segment.end === same.end && same.young)) this.all[at] = segment
   }
 
   /** Removes a segment, if it is the one that is known for its start. */

@@ -2,24 +2,20 @@
  * The layout of a home that a shipper fills. Only this folder knows it:
  *
  *     segments/<log>/<life>/<segment>         the log's bytes, written once
+ *     segments/<log>/<life>/~                 what begins the life, and its young text: written again and again
  *     ends/<log>/<life>-<size>-<crc>-<how>    empty: this life is finished
  *     ship.json                               heartbeat and hints
  *
  * Numbers are written as their complement, so that a LIST returns the newest first. A file that is found after a newer
- * one was shipped gets a life in `older-<number>`: readers of layout 1 take the highest number for the newest file, and
- * must not see it. In the code its number is negative.
+ * one was shipped gets a life in `older-<number>`. In the code its number is negative.
  */
-export const LAYOUT = 2
+export const LAYOUT = 3
 export const SEGMENTS = 'segments/'
 export const ENDS = 'ends/'
 export const HEARTBEAT = 'ship.json'
 
 /** The most text in one segment. */
 export const LARGEST_SEGMENT = 16 * 1024 * 1024
-/** A segment with less text is a part while its life continues: the next flush writes it again, longer. */
-export const SMALLEST_SEGMENT = 256 * 1024
-/** How many of a file's first bytes the object that begins a life covers, at most. */
-export const HEAD_BYTES = 1024
 /** How many of a life's last bytes the checksum in its end covers, at most. */
 export const TAIL_BYTES = 64 * 1024
 
@@ -33,8 +29,8 @@ export interface Segment {
   /** One past the last byte. */
   end: number
   crc: number
-  /** Whether a longer one with the same start may follow. */
-  part: boolean
+  /** Whether it is young text, which is in `~` until it is old enough, or long enough, for a segment. */
+  young: boolean
 }
 
 /** How a life ended: read to its end, truncated, or gone before it was read. */
@@ -69,14 +65,14 @@ export function lifeFolder(log: string, life: number): string {
   return `${SEGMENTS}${log}/${lifeName(life)}/`
 }
 
-/** The object that begins a life. It sorts after all segments. */
+/** The object that begins a life, and holds its young text. It sorts after all segments. */
 export function beginKey(log: string, life: number): string {
   return `${lifeFolder(log, life)}~`
 }
 
-export function segmentName({ start, end, crc, part }: Segment): string {
+export function segmentName({ start, end, crc }: Omit<Segment, 'young'>): string {
   const length = String(LAST_LENGTH - (end - start)).padStart(8, '0')
-  return `${startName(start)}-${length}-${hex(crc)}${part ? '.part.gz' : '.log.gz'}`
+  return `${startName(start)}-${length}-${hex(crc)}.log.gz`
 }
 
 /** The first half of a segment's name. `start-after` with it finds the segments that start at or before `start`. */
@@ -85,12 +81,12 @@ export function startName(start: number): string {
 }
 
 export function parseSegment(name: string): Segment | null {
-  const found = /^(\d{15})-(\d{8})-([\da-f]{8})\.(log|part)\.gz$/.exec(name)
+  const found = /^(\d{15})-(\d{8})-([\da-f]{8})\.log\.gz$/.exec(name)
   if (!found) return null
   const start = LAST_START - Number(found[1])
   const length = LAST_LENGTH - Number(found[2])
   if (length < 1 || length > LARGEST_SEGMENT) return null
-  return { start, end: start + length, crc: Number.parseInt(found[3]!, 16), part: found[4] === 'part' }
+  return { start, end: start + length, crc: Number.parseInt(found[3]!, 16), young: false }
 }
 
 /** Parses a key below `segments/`; null if it does not fit the layout. `segment` is null for `~`. */
@@ -127,30 +123,6 @@ export function largestEnds<E extends End>(ends: Iterable<E>): Map<number, E> {
     if (!known || end.size > known.size) largest.set(end.life, end)
   }
   return largest
-}
-
-/** What begins a life: how many of the file's first bytes, their checksum, and which file it was. */
-export interface Begin {
-  length: number
-  crc: number
-  /** Device, inode and time of birth; absent in layout 1. */
-  file?: string
-}
-
-export function beginText({ length, crc, file }: Begin): string {
-  return `${JSON.stringify({ length, crc32: hex(crc), file })}\n`
-}
-
-export function parseBegin(text: string): Begin | null {
-  try {
-    const { length, crc32, file } = JSON.parse(text) as { length?: unknown; crc32?: unknown; file?: unknown }
-    if (typeof length !== 'number' || !Number.isInteger(length) || length < 0 || length > HEAD_BYTES)
-      return null
-    if (typeof crc32 !== 'string' || !/^[\da-f]{8}$/i.test(crc32)) return null
-    return { length, crc: Number.parseInt(crc32, 16), ...(typeof file === 'string' && { file }) }
-  } catch {
-    return null
-  }
 }
 
 /** The file name of a life that is not the newest: `broker.log@000011`, `broker.log@older-000001`. */

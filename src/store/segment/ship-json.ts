@@ -36,18 +36,18 @@ export interface Heartbeat {
   host: string
   /** Changes with each start. */
   run: string
-  /** The shipper's process on its host; null in layout 1. */
+  /** The shipper's process on its host; null if it is not known. */
   pid: number | null
   version: string
-  /** The layout that it writes; homes without it have layout 1. */
+  /** The layout that it writes; 0 if it does not say. */
   layout: number
   /** Whether the shipper has ended, with nothing under way. */
   stopped: boolean
   /** The node object, as in `node.json`; null when it is not known. */
   node: Record<string, unknown> | null
   logs: Record<string, ShippedLog>
-  /** The lives without an end, by log; null in layout 1. */
-  open: Record<string, number[]> | null
+  /** The lives without an end, by log. */
+  open: Record<string, number[]>
   /** Files that are not or not completely in the bucket yet, and their bytes. */
   waitingFiles: number
   waitingBytes: number
@@ -91,11 +91,11 @@ export function parseHeartbeat(text: string): Heartbeat | null {
     run: value.run,
     pid: isCount(value.pid) ? value.pid : null,
     version: typeof value.version === 'string' ? value.version : '',
-    layout: isCount(value.layout) ? value.layout : 1,
+    layout: isCount(value.layout) ? value.layout : 0,
     stopped: value.stopped === true,
     node: isObject(value.node) ? value.node : null,
     logs,
-    open: isObject(value.open) ? livesOf(value.open) : null,
+    open: livesOf(isObject(value.open) ? value.open : {}),
     waitingFiles: isCount(value.waitingFiles) ? value.waitingFiles : 0,
     waitingBytes: isCount(value.waitingBytes) ? value.waitingBytes : 0,
     leftFiles: isCount(value.leftFiles) ? value.leftFiles : 0,

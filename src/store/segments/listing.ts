@@ -77,7 +77,7 @@ async function filesOf(
   const all = new Map<number, Life>(finished)
   if (newest) all.set(newest.life, larger(newest, finished.get(newest.life)))
   // A life that was open at the last heartbeat, however old, is open still if the shipper was killed.
-  const open = new Set([...(beat?.beat.open?.[log] ?? []), ...gapsIn(all)])
+  const open = new Set([...(beat?.beat.open[log] ?? []), ...gapsIn(all)])
   for (const life of [...open].filter((life) => !all.has(life)).slice(0, MOST_UNFINISHED)) {
     const found = await lives.one(log, life, signal)
     if (found) all.set(life, found)

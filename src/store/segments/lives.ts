@@ -14,6 +14,7 @@ import {
   startName,
 } from '../segment/names.ts'
 import type { Missing, Store } from '../store.ts'
+import type { Youngs } from './youngs.ts'
 
 export interface Life {
   life: number
@@ -33,50 +34,80 @@ const REMEMBERED_SEGMENTS = 20_000
 /** The contents of `segments/` and `ends/`, and where each byte is. */
 export class Lives {
   readonly #home: Store
+  readonly #youngs: Youngs
   /** Segments that were listed. They never change, so this stays valid as long as they exist. */
   readonly #known = new BoundedMap<string, SegmentMap>(REMEMBERED_LIVES)
+  /** The newest life of each log when it was last asked. */
+  readonly #newest = new BoundedMap<string, number>(REMEMBERED_LIVES)
   /** Where the first segments of expired lives start. */
   readonly #begins = new Map<string, number>()
 
-  constructor(home: Store) {
+  constructor(home: Store, youngs: Youngs) {
     this.#home = home
+    this.#youngs = youngs
   }
 
-  /** The newest life that holds bytes, found with one LIST; null if the log was never shipped. */
+  /** The newest life that holds bytes, found with one LIST and one GET; null if the log was never shipped. */
   async newest(log: string, signal?: AbortSignal): Promise<Life | null> {
     const folder = logFolder(log)
+    // Most often it is the life that was the newest before.
+    const guess = this.#newest.get(log)
+    const ahead = guess === undefined ? null : this.#young({ log, life: guess }, signal)
+    ahead?.catch(() => {})
     let begun: Life | null = null
-    for (let after: string | undefined; ; ) {
-      let life: Life | null = null
-      let listed = 0
+    let after: string | undefined
+    for (let listed = NEWEST_KEYS; listed === NEWEST_KEYS; ) {
+      listed = 0
+      const lives = new Map<number, Life>()
       for await (const entry of this.#home.list(folder, { after, limit: NEWEST_KEYS, signal })) {
         listed++
         after = entry.key
         const found = parseKey(entry.key)
         if (!found) continue
-        begun ??= { life: found.life, size: 0, modified: entry.modified, how: null }
-        if (!found.segment || (life && life.life !== found.life)) continue
-        life ??= { life: found.life, size: 0, modified: 0, how: null }
-        life.size = Math.max(life.size, found.segment.end)
+        const life = lives.get(found.life) ?? {
+          life: found.life,
+          size: 0,
+          modified: entry.modified,
+          how: null,
+        }
+        lives.set(found.life, life)
+        if (found.segment) add(this.#knownOf(log, found.life), found.segment)
+        life.size = Math.max(life.size, found.segment?.end ?? 0)
         life.modified = Math.max(life.modified, entry.modified)
-        add(this.#knownOf(log, found.life), found.segment)
       }
-      if (life) return life
-      if (listed < NEWEST_KEYS) return begun
+      for (const life of lives.values()) {
+        begun ??= life
+        const young = await (life.life === guess ? ahead! : this.#young({ log, life: life.life }, signal))
+        life.size = Math.max(life.size, young?.end ?? 0)
+        life.modified = Math.max(life.modified, young?.modified ?? 0)
+        if (life.size === 0) continue
+        this.#newest.set(log, life.life)
+        return life
+      }
     }
+    return begun
   }
 
   /** One life, from its listing; null if that is empty. */
   async one(log: string, life: number, signal?: AbortSignal): Promise<Life | null> {
-    const [segments, ends] = await Promise.all([
+    const [segments, ends, young] = await Promise.all([
       this.#segments({ log, life }, undefined, NEWEST_KEYS, signal),
       this.#ends(`${endsFolder(log)}${lifeName(life)}-`, signal),
+      this.#young({ log, life }, signal),
     ])
     const end = ends.get(log)?.get(life) ?? null
-    if (segments.length === 0 && !end) return null
-    const size = Math.max(end?.size ?? 0, ...segments.map((segment) => segment.end))
-    const modified = Math.max(end?.modified ?? 0, ...segments.map((segment) => segment.modified))
+    if (segments.length === 0 && !end && !young) return null
+    const all = young ? [...segments, young] : segments
+    const size = Math.max(end?.size ?? 0, ...all.map((segment) => segment.end))
+    const modified = Math.max(end?.modified ?? 0, ...all.map((segment) => segment.modified))
     return { life, size, modified, how: end?.how ?? null }
+  }
+
+  /** Notes the young text of a life, as it is now. */
+  async #young({ log, life }: LifeId, signal?: AbortSignal) {
+    const young = await this.#youngs.of(log, life, signal)
+    if (young && young.end > young.start) add(this.#knownOf(log, life), young)
+    return young
   }
 
   /** The names of the logs below `segments/` that begin with `prefix`. */
@@ -125,6 +156,8 @@ export class Lives {
       const isExpired = hole.at < (this.#begins.get(nameOf(of)) ?? 0)
       if (listed !== below && !isExpired) {
         listed = below
+        // First the young text: what is before it was in segments when it was written.
+        if (hole.to === Number.POSITIVE_INFINITY) await this.#young(of, signal)
         await this.#listBack(of, hole.at, below, signal)
         continue
       }

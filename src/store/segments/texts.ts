@@ -4,6 +4,7 @@ import { inflate } from '../codec/member.ts'
 import { KeptBytes } from '../kept-bytes.ts'
 import { lifeFolder, type Segment, segmentName } from '../segment/names.ts'
 import { type Store, StoreError, type StoreRead } from '../store.ts'
+import type { Youngs } from './youngs.ts'
 
 const MIB = 1024 * 1024
 /**
@@ -40,7 +41,7 @@ export class TextCache extends KeptBytes<Uint8Array> {
 export type SegmentTexts = ReturnType<typeof segmentTexts>
 
 /** Fetches, inflates, checks and keeps the segments of a home. Requests of a worker may not share fetches. */
-export function segmentTexts(home: Store, cache: TextCache, shared: boolean) {
+export function segmentTexts(home: Store, youngs: Youngs, cache: TextCache, shared: boolean) {
   const prefix = cache.addHome()
   const running = new SharedWork<Uint8Array | null>()
 
@@ -55,9 +56,11 @@ export function segmentTexts(home: Store, cache: TextCache, shared: boolean) {
     const key = lifeFolder(log, life) + segmentName(segment)
     const known = cache.get(prefix + key)
     if (known) return known
-    if (!shared) return fetch(key, segment, signal)
+    if (!shared)
+      return segment.young ? youngs.textOf(log, life, segment, signal) : fetch(key, segment, signal)
     // Not with the client's signal: another client may be waiting for the same text.
-    return running.run(key, () => cache.inflating.run(() => fetch(key, segment)))
+    const read = () => (segment.young ? youngs.textOf(log, life, segment) : fetch(key, segment))
+    return running.run(key, () => cache.inflating.run(read))
   }
 }
 

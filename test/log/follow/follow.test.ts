@@ -21,7 +21,7 @@ import { memoryStore } from '../../../src/store/memory.ts'
 import { segmentStore } from '../../../src/store/segments.ts'
 import { type Store, StoreError } from '../../../src/store/store.ts'
 import { manualClock } from '../../support/manual-clock.ts'
-import { putBegin, putEnd, putLife, putSegment } from '../../support/segments.ts'
+import { putEnd, putLife, putSegment, putYoung } from '../../support/segments.ts'
 
 const line = (i: number, level = 'INFO') =>
   `2026-11-15 02:10:00.${String(i).padStart(3, '0')}\t${level}\tx.go:1\t[A]: line ${i}\n`
@@ -428,7 +428,7 @@ describe('follow', () => {
     const home = memoryStore()
     const app = appOf(segmentStore(home, memoryStore(), { stemOf }))
     const bytes = new TextEncoder().encode(lines(0, 90))
-    await putBegin(home.put, bytes)
+    await putYoung(home.put, bytes, [0, 0])
     const empty = await app.request('/api/v1/log/view?file=a.log&lines=5')
     const [, after] = /after=([^&>]+)/.exec(empty.headers.get('Link')!)!
     await putLife(home.put, bytes, { size: 1000, skip: (segment) => segment < 2 })
@@ -547,7 +547,7 @@ describe('follow', () => {
       await told(second)
       // The first segment of the next life is not there.
       const ended = putEnd(home.put, bytes.subarray(0, at(70)))
-      await Promise.all([ended, putBegin(home.put, bytes, { life: 2 }), put(10, 12, { life: 2 })])
+      await Promise.all([ended, putYoung(home.put, bytes, [0, 0], { life: 2 }), put(10, 12, { life: 2 })])
       for (const client of clients) await client.until(({ records }) => records.endsWith(line(11)))
       for (const { events } of clients) {
         const rest = events.slice(second.length).map(({ name, data }) => name || `${data}\n`)
@@ -601,7 +601,7 @@ describe('follow', () => {
         const bytes = new TextEncoder().encode(parts.join(''))
         const at = (count: number) => parts.slice(0, count).join('').length
         const put = (from: number, to: number) => putSegment(home.put, bytes, [at(from), at(to)])
-        await putBegin(home.put, bytes)
+        await putYoung(home.put, bytes, [0, 0])
         await put(0, 1)
         const app = appOf(segmentStore(home, memoryStore(), { stemOf }), { follow: { pollMillis: [10, 10] } })
         const client = await open(app, `file=a.log&lines=0&${filter}`, SSE)

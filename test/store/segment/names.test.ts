@@ -1,15 +1,14 @@
+import { gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SegmentMap } from '../../../src/store/segment/cover.ts'
 import {
   beginKey,
-  beginText,
   endKey,
   LARGEST_SEGMENT,
   largestEnds,
   lifeName,
   olderName,
-  parseBegin,
   parseEnd,
   parseFile,
   parseKey,
@@ -19,25 +18,20 @@ import {
   segmentName,
   startName,
 } from '../../../src/store/segment/names.ts'
+import { parseYoung, writeYoung, youngText } from '../../../src/store/segment/young.ts'
 
 const segment = fc
   .record({
     start: fc.integer({ min: 0, max: 10 ** 14 }),
     length: fc.integer({ min: 1, max: LARGEST_SEGMENT }),
     crc: fc.integer({ min: 0, max: 0xffffffff }),
-    part: fc.boolean(),
   })
-  .map(({ start, length, crc, part }): Segment => ({ start, end: start + length, crc, part }))
+  .map(({ start, length, crc }): Segment => ({ start, end: start + length, crc, young: false }))
 
 describe('names of the layout', () => {
   it('are spelled as the layout says', () => {
     expect(lifeName(1)).toBe('99999998')
-    expect(segmentName({ start: 0, end: 1, crc: 0xab, part: false })).toBe(
-      '999999999999999-99999998-000000ab.log.gz',
-    )
-    expect(segmentName({ start: 1000, end: 1500, crc: 0xdeadbeef, part: true })).toBe(
-      '999999999998999-99999499-deadbeef.part.gz',
-    )
+    expect(segmentName({ start: 0, end: 1, crc: 0xab })).toBe('999999999999999-99999998-000000ab.log.gz')
     expect(beginKey('broker.log', 12)).toBe('segments/broker.log/99999987/~')
     expect(beginKey('broker.log', -12)).toBe('segments/broker.log/older-99999987/~')
     expect(parseKey('segments/broker.log/older-99999987/~')).toMatchObject({ life: -12, segment: null })
@@ -48,7 +42,6 @@ describe('names of the layout', () => {
       'ends/broker.log/99999996-1234-00000007-cut',
     )
     expect(olderName('broker.log', 11)).toBe('broker.log@000011')
-    expect(JSON.parse(beginText({ length: 5, crc: 255 }))).toEqual({ length: 5, crc32: '000000ff' })
   })
 
   it('come back as they were written', () => {
@@ -64,8 +57,6 @@ describe('names of the layout', () => {
         expect(parseFile(olderName('a@b.log', life))).toEqual({ log: 'a@b.log', life })
         const end = { life, size: segment.end, crc: segment.crc, how: 'lost' as const }
         expect(parseEnd(endKey('a.log', end))).toEqual({ ...end, log: 'a.log' })
-        const begin = { length: segment.start % 1025, crc: segment.crc }
-        expect(parseBegin(beginText(begin))).toEqual(begin)
       }),
     )
   })
@@ -95,9 +86,18 @@ describe('names of the layout', () => {
     expect(parseKey(key)).toBeNull()
   })
 
-  it.each(['', '{}', '{"length":1025,"crc32":"00000000"}', '{"length":1,"crc32":"xyz"}', 'null'])(
-    '%j begins no life',
-    (text) => expect(parseBegin(text)).toBeNull(),
+  it.each(['', '{}', '{"file":"1","from":5,"to":4,"crc":0,"since":0}', '{"from":0,"to":1}', 'null'])(
+    '%j is no comment of a ~',
+    (comment) => {
+      const packed = gzipSync('text')
+      const young = writeYoung({ file: '1:2:3', from: 0, to: 4, crc: 9, since: 7 }, packed)
+      expect(parseYoung(young)).toEqual({ file: '1:2:3', from: 0, to: 4, crc: 9, since: 7 })
+      expect(gunzipSync(young).toString()).toBe('text')
+      expect(Buffer.from(youngText(young)).equals(packed)).toBe(true)
+      const end = young.indexOf(0, 10)
+      const other = Buffer.concat([young.subarray(0, 10), Buffer.from(comment), young.subarray(end)])
+      expect(parseYoung(other)).toBeNull()
+    },
   )
 
   it('know the largest end of a life', () => {
@@ -120,7 +120,7 @@ describe('a map of segments', () => {
         start,
         end: start + length,
         crc: start * 100 + length,
-        part: false,
+        young: false,
       }),
     )
     const range = fc.tuple(fc.integer({ min: 0, max: 80 }), fc.integer({ min: 0, max: 80 }))

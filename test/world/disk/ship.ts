@@ -73,7 +73,8 @@ export function shipDisk(kernel: Kernel, disk: Disk, random: Random, slowest: nu
 /** Checksums and gzip in one piece. */
 export const native: Native = {
   crc32,
-  gzip: async (bytes) => gzipSync(bytes, { level: 1, mtime: 0 }) as Uint8Array<ArrayBuffer>,
+  gzip: async (bytes, level) =>
+    gzipSync(bytes, { level: level === 1 ? 1 : 6, mtime: 0 }) as Uint8Array<ArrayBuffer>,
 }
 
 /** The text of an archive, as zlib's stream gives it: of one that is broken or ends early, all there is, and an error. */

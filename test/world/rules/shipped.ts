@@ -150,7 +150,7 @@ async function checkDamage(world: World, shipping: Shipping): Promise<void> {
   for (const [key] of gone) objects.delete(key)
   await checkVerify(world, shipping, `without ${start}`)
   const [key, object] = random.pick(gone)
-  const forged = key.replace(/[\da-f](?=\.(?:log|part)\.gz$)/, (digit) => (digit === '0' ? '1' : '0'))
+  const forged = key.replace(/[\da-f](?=\.log\.gz$)/, (digit) => (digit === '0' ? '1' : '0'))
   objects.set(forged, object)
   await checkVerify(world, shipping, `with ${forged}`)
   objects.delete(forged)

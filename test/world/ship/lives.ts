@@ -14,7 +14,7 @@ export interface ShippedLife {
   fault: string | null
 }
 
-const KEY = /^segments\/([^/]+)\/(older-)?(\d{8})\/(\d{15})-(\d{8})-([\da-f]{8})\.(?:log|part)\.gz$/
+const KEY = /^segments\/([^/]+)\/(older-)?(\d{8})\/(?:(\d{15})-(\d{8})-([\da-f]{8})\.log\.gz|~)$/
 
 /** The lives of a log, oldest first. It uses no code of nodestate: names are read as docs/shipping.md describes them. */
 export function livesIn(bucket: Bucket, home: string, log: string): ShippedLife[] {
@@ -24,14 +24,13 @@ export function livesIn(bucket: Bucket, home: string, log: string): ShippedLife[
     const found = key.startsWith(`${home}/`) ? KEY.exec(key.slice(home.length + 1)) : null
     if (found?.[1] !== log) continue
     const number = (99_999_999 - Number(found[3])) * (found[2] ? -1 : 1)
-    const start = 999_999_999_999_999 - Number(found[4])
-    const length = 99_999_999 - Number(found[5])
+    const { start, length, crc } = found[4] === undefined ? youngOf(bytes) : namedBy(found)
     const segments = lives.get(number) ?? []
-    lives.set(number, segments)
+    if (length > 0) lives.set(number, segments)
     const text = textOf(bytes)
-    if (text?.length !== length || crc32(text) !== Number.parseInt(found[6]!, 16))
+    if (text?.length !== length || crc32(text) !== crc)
       faults.set(number, `${key} does not hold what its name says`)
-    segments.push({ start, bytes: text ?? new Uint8Array(length), name: key })
+    if (length > 0) segments.push({ start, bytes: text ?? new Uint8Array(length), name: key })
   }
   return [...lives]
     .sort(([a], [b]) => a - b)
@@ -51,6 +50,21 @@ export function livesIn(bucket: Bucket, home: string, log: string): ShippedLife[
       const hasHole = filled.includes(0, begin)
       return { number, text, hasHole, beginsLate: begin > 0, fault: faults.get(number) ?? null }
     })
+}
+
+function namedBy([, , , , start, length, crc]: RegExpExecArray) {
+  return {
+    start: 999_999_999_999_999 - Number(start),
+    length: 99_999_999 - Number(length),
+    crc: Number.parseInt(crc!, 16),
+  }
+}
+
+/** The comment of `~` says which bytes it holds. */
+function youngOf(bytes: Uint8Array) {
+  const comment = new TextDecoder().decode(bytes.subarray(10, bytes.indexOf(0, 10)))
+  const { from, to, crc } = JSON.parse(comment) as { from: number; to: number; crc: number }
+  return { start: from, length: to - from, crc }
 }
 
 function textOf(bytes: Uint8Array): Uint8Array | null {

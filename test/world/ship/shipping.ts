@@ -1,7 +1,9 @@
+import type { CutRules } from '../../../src/ship/cut.ts'
 import { ShipMetrics } from '../../../src/ship/metrics.ts'
 import { type Outcome, Shipper } from '../../../src/ship/shipper.ts'
 import { verify } from '../../../src/ship/verify.ts'
 import { native } from '../disk/ship.ts'
+import type { ShipSettings } from '../plan.ts'
 import type { World } from '../world.ts'
 import { Process } from './process.ts'
 
@@ -61,7 +63,7 @@ export class Shipping {
       host,
       run: String(pid),
       process: { pid, isRunning },
-      rules: { lineAgeMs: 60_000, ...plan.settings.ships!.rules },
+      rules: rulesOf(plan.settings.ships!.rules),
       holdMs: 3_600_000,
       once,
       report: (line) => world.note(`shipper ${pid}: ${line}`),
@@ -106,6 +108,11 @@ export class Shipping {
     process.kill()
     return verified?.findings ?? []
   }
+}
+
+/** Worlds are too short for segments of an hour: text is young for a few flushes. */
+function rulesOf({ segmentBytes, segmentAgeMs }: ShipSettings['rules']): CutRules {
+  return { segmentBytes, segmentAgeMs: 4 * segmentAgeMs, flushMs: segmentAgeMs, lineAgeMs: 60_000 }
 }
 
 /** The shippers of a world; null if nothing was ever shipped. */
