@@ -35,6 +35,10 @@ export interface FleetNode {
   day?: NodeDay | null
   /** Only of a peer: whether it answers. If it does not, the rest is what its copy in the bucket says, if it has one. */
   live?: boolean
+  /** Only of a peer that does not answer: when it last did, in milliseconds since the Unix epoch; null if it never did. */
+  answered?: number | null
+  /** Only of a peer that answers: the fields of `node` that were set or read. The others describe nodestate and its host. */
+  known?: (keyof NodeInfo)[]
   /** Only of a peer: how far its clock is ahead of the coordinator's, in milliseconds, exact to about half a second. */
   clock?: number | null
   /** The code of the problem that kept the node from being read; `not-asked` if there was no time to ask it. */
@@ -220,6 +224,8 @@ export interface MessagePattern {
   /** Of several logs: the log, and on a fleet the node, if all of these messages are from one. */
   file?: string | undefined
   node?: string | undefined
+  /** How many there were in each of 24 equal parts of the time between the first and the last examined record. */
+  over?: number[] | undefined
 }
 
 /** A key whose value changed: TOML texts, absent where the key is not set. */

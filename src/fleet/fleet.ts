@@ -7,7 +7,7 @@ import { jsonResponse } from '../http/conditional.ts'
 import { once } from '../kit/limits/once.ts'
 import { logFiles } from '../log/files/files.ts'
 import { viewContext } from '../log/options.ts'
-import type { AppOptions } from '../options.ts'
+import { markedPage } from '../routes/page-mark.ts'
 import type { Query } from '../routes/parameters/read.ts'
 import { Routing, type Service, sealed } from '../routing.ts'
 import { countAt, groupsAt, handOnLimits, handOnTo, laneAt } from './hand-on.ts'
@@ -33,7 +33,7 @@ export function createFleet(options: FleetOptions): Service {
   const { follow = {} } = common
   const shared = sharedOf(common)
   const { clock } = shared.limits
-  const routing = new Routing({ ...common, page: rootPage(options.page) }, shared.access)
+  const routing = new Routing({ ...common, page: markedPage(options.page, 'fleet') }, shared.access)
   const observed = store && (options.metrics?.store(store) ?? store)
   const self = own ? selfHome(own, { ...common.facts, onlineTime: clock.now() }) : null
   const living = { peers: new FleetPeers(peers, clock), self }
@@ -146,16 +146,6 @@ export function createFleet(options: FleetOptions): Service {
   if (own === undefined) return sealed(routing.app)
   const { id: _, ...node } = own
   return besideOwn(routing.app, appOf({ ...common, ...node }, shared))
-}
-
-/** The same page as a node's, marked so that it shows the nodes and asks for no configuration and no logs. */
-function rootPage(page: AppOptions['page']): NonNullable<AppOptions['page']> {
-  if (!page) return false
-  return async () => {
-    const { html, etag, ...rest } = typeof page === 'function' ? await page() : page
-    const marked = html.replace('<div id="page">', '<div id="page" data-fleet>')
-    return { ...rest, html: marked, etag: etag.replace(/"$/, '-fleet"') }
-  }
 }
 
 /** `GET /api/v1/nodes`: the nodes by id, a page at a time. */

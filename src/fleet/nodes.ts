@@ -240,7 +240,7 @@ export class FleetNodes {
     if (live === undefined) return stored()
     if (live.error === null || !(await this.hasHome(id))) return live
     const copy = await stored()
-    return copy ? { ...copy, live: false } : live
+    return copy ? { ...copy, live: false, answered: live.answered ?? null } : live
   }
 
   /**
@@ -285,7 +285,7 @@ export class FleetNodes {
   #show(id: string, grant: Grant, lags: ReadonlyMap<string, Lag>): FleetNode | null {
     const known = this.#known.get(id)
     if (known?.state === null) return null
-    const { node, shipped, counts, error, live } = known?.state ?? NOTHING
+    const { node, known: set, shipped, counts, error, live, answered = null } = known?.state ?? NOTHING
     const isPeer = this.#living.ids().includes(id)
     const age = shipped && shipped.age + Math.max(0, this.#clock.elapsed() - known!.at)
     const sees = this.#logFilter(grant)
@@ -306,6 +306,8 @@ export class FleetNodes {
       described: node !== null,
       ...(grant.scopes.has('logs') ? ofLogs : NO_LOGS),
       ...(isPeer && { live: live ?? false, clock: this.#living.offset(id) }),
+      ...(isPeer && !live && { answered }),
+      ...(set && grant.scopes.has('config') && { known: set }),
       error,
     }
   }

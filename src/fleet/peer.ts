@@ -37,6 +37,8 @@ export class Peer implements Home {
   readonly versions: Store
   readonly #clock: Clock
   #zoneAt = Number.NEGATIVE_INFINITY
+  /** When it last answered, for people. */
+  #answered: number | null = null
   #asking: Promise<void> | null = null
 
   constructor({ id, random, ...address }: PeerOptions, clock: Clock) {
@@ -63,12 +65,14 @@ export class Peer implements Home {
   /** Asks for its description, which also shows whether it answers and how its clock goes. */
   async state(): Promise<HomeState> {
     try {
-      return { ...UNKNOWN, node: await this.node(), live: true }
+      const { node, known } = await this.#config('?detail=true')
+      this.#answered = this.#clock.now()
+      return { ...UNKNOWN, node, known, live: true }
     } catch (error) {
       // Its token may not have the scope: the logs can be read all the same.
       if (error instanceof StoreError && error.code === 'denied' && this.wire.health.up)
         return { ...UNKNOWN, live: true }
-      return { ...UNKNOWN, live: false, error: toProblem(error).code }
+      return { ...UNKNOWN, live: false, answered: this.#answered, error: toProblem(error).code }
     }
   }
 
@@ -94,15 +98,18 @@ export class Peer implements Home {
     this.#zoneAt = this.#clock.elapsed()
   }
 
-  async #config(query: string): Promise<{ config: string; node: NodeInfo }> {
-    const { config, node } = (await this.#json({ path: `api/v1/config${query}` })) as {
+  async #config(query: string): Promise<{ config: string; node: NodeInfo; known: (keyof NodeInfo)[] }> {
+    const { config, node, known } = (await this.#json({ path: `api/v1/config${query}` })) as {
       config?: unknown
       node?: unknown
+      known?: unknown
     }
     if (typeof config !== 'string') throw new StoreError('unavailable', 'The peer sent no configuration')
     if (config.length > LARGEST_CONFIG) throw configTooLarge()
     try {
-      return { config, node: nodeFrom(node) }
+      const info = nodeFrom(node)
+      const isKnown = (field: keyof NodeInfo) => !Array.isArray(known) || known.includes(field)
+      return { config, node: info, known: (Object.keys(info) as (keyof NodeInfo)[]).filter(isKnown) }
     } catch (cause) {
       throw new StoreError('unavailable', 'The peer sent no description of itself', { cause })
     }

@@ -29,8 +29,10 @@ export interface HomeState {
   counts: NonNullable<Heartbeat['counts']> | null
   /** The code of the problem that kept it from being read. */
   error: string | null
-  /** Of a node that is a peer: whether it answered. */
+  /** Of a node that is a peer: whether it answered, when it last did, and the fields of `node` that were set or read. */
   live?: boolean
+  answered?: number | null
+  known?: (keyof NodeInfo)[]
   /** The object that is not valid: it is not read again until it changes. */
   bad?: { key: string; etag: string }
 }

@@ -30,15 +30,16 @@ const NODE_FIELDS = {
   version: text("Version of the node's software."),
   onlineTime: integer('When the node came online, in milliseconds since the Unix epoch.', { minimum: 0 }),
 }
+const KNOWN = list(
+  { enum: Object.keys(NODE_FIELDS) as (keyof typeof NODE_FIELDS)[] },
+  'The fields of `node` that were set or read from the configuration: with `detail=true`, or of a peer that answers.',
+)
 const NODE = closed({ ...object(NODE_FIELDS), description: 'The description of the node that answers.' })
 
 const CONFIG = object(
   { config: text("The node's configuration as TOML, with secrets masked."), node: NODE },
   {
-    known: list(
-      { enum: Object.keys(NODE_FIELDS) as (keyof typeof NODE_FIELDS)[] },
-      'With `detail=true`: the fields of `node` that were set or read from the configuration.',
-    ),
+    known: KNOWN,
     time: integer('With `at`: when this version was first seen, in milliseconds since the Unix epoch.'),
   },
 )
@@ -161,6 +162,10 @@ const FLEET_NODE = object(
   },
   {
     live: flag('Only of a peer: whether it answers.'),
+    answered: integerOrNull(
+      'Only of a peer that does not answer: when it last did, in milliseconds since the Unix epoch.',
+    ),
+    known: KNOWN,
     clock: integerOrNull("Only of a peer: milliseconds that its clock is ahead of the coordinator's."),
   },
 )
@@ -264,6 +269,10 @@ const PATTERN = object(
     first: textOrNull('Time of the first such message, ISO 8601.'),
     last: textOrNull('Time of the last one.'),
     example: text('The beginning of one of these messages.'),
+    over: list(
+      integer(),
+      'How many there were in each of 24 equal parts of the time between the first and the last examined record.',
+    ),
   },
   {
     file: text('Of several logs: the one that all of these messages are from.'),

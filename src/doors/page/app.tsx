@@ -14,10 +14,12 @@ interface Props {
   fleet: { client: Client; own: string } | null
   /** Whether this is the root of a fleet, which has nodes and no logs. */
   root: boolean
+  /** Whether the logs are made up, for those who try the page. */
+  sample: boolean
 }
 
 /** The page: a node, or the nodes of a fleet. */
-export function App({ client, fleet, root }: Props) {
+export function App({ client, fleet, root, sample }: Props) {
   const { said, say } = useToast()
   const [help, setHelp] = useState(false)
   const [theme, setTheme] = useTheme()
@@ -35,6 +37,12 @@ export function App({ client, fleet, root }: Props) {
   const page = { client, session, nodes, theme, setTheme, showHelp, say }
   return (
     <>
+      {sample && (
+        <p class="banner sample">
+          <strong>These are sample logs.</strong> To see your own, run{' '}
+          <code>nodestate serve --logs DIRECTORY</code>
+        </p>
+      )}
       {root ? <FleetPage page={page} error={error} /> : <NodePage page={page} own={fleet?.own ?? null} />}
       <p class={said === '' ? 'toast' : 'toast shown'} role="status" aria-live="polite">
         {said}

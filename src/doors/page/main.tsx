@@ -10,4 +10,5 @@ const fleet =
   id === undefined ? null : { client: clientAt(new URL('../../', base)), own: decodeURIComponent(id) }
 
 const page = document.getElementById('page')!
-render(<App client={clientAt(base)} fleet={fleet} root={page.dataset.fleet !== undefined} />, page)
+const has = (mark: string) => page.dataset[mark] !== undefined
+render(<App client={clientAt(base)} fleet={fleet} root={has('fleet')} sample={has('sample')} />, page)

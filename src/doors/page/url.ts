@@ -21,6 +21,7 @@ export const NOTHING = {
   hidden: [] as string[],
   /** On a fleet's page: the nodes whose configurations are compared, as ids or patterns. */
   compare: [] as string[],
+  /** Fields as columns, as the log suggests if there are none; `-` stands for none at all. */
   columns: [] as string[],
   /** Texts to highlight without filtering, each in its own colour. */
   marks: [] as string[],
@@ -111,6 +112,9 @@ export function titleOf(look: Look): string {
 export function isPattern(name: string): boolean {
   return /[*?]/.test(name)
 }
+
+/** The name in place of columns where none are wanted, not even those that the log suggests. */
+export const NO_COLUMNS = '-'
 
 /** No place: the end of the log. */
 export const NOWHERE: Place = { at: '', offset: 0, record: false, time: '' }

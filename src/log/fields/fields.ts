@@ -8,7 +8,7 @@ import type { ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { viewIfChanged } from '../view/view.ts'
 import { type Bytes, visitMembers } from '../where/where.ts'
-import { type PatternOrigin, Patterns } from './patterns.ts'
+import { type Group, type PatternOrigin, Patterns } from './patterns.ts'
 
 /** How many records are examined, and how many bytes of them. */
 export const RECORDS = 10_000
@@ -16,6 +16,8 @@ export const BYTES = 8 * 1024 * 1024
 const FIELDS = 200
 const VALUES = 10
 const PATTERNS = 100
+/** The parts of time in which messages of a kind are counted. */
+const PARTS = 24
 /** How many different values of a field are counted; a field with more is an id, whose top values mean nothing. */
 const DISTINCT = 2000
 const LONGEST_VALUE = 200
@@ -59,15 +61,38 @@ export async function countFields(
 ): Promise<Pick<LogFields, 'records' | 'fields' | 'patterns'>> {
   const counts = new Counts()
   const patterns = new Patterns()
+  const moments = new Map<Group, number[]>()
   for (const { bytes: piece, reader, origin } of records) {
     if (isTurnOver()) await yieldToEventLoop()
     counts.record()
     const { message, level, time } = readFields(piece, reader, (name, value, isMember) =>
       isMember ? counts.addMember(name, value) : counts.add(name, value),
     )
-    patterns.add(message, level ?? null, time ?? null, origin)
+    const group = patterns.add(message, level ?? null, time ?? null, origin)
+    if (group === null || time == null) continue
+    const known = moments.get(group)
+    if (known === undefined) moments.set(group, [Date.parse(time)])
+    else known.push(Date.parse(time))
   }
-  return { records: records.length, fields: counts.top(), patterns: patterns.top(PATTERNS) }
+  const found = patterns.top(PATTERNS, overTime(moments))
+  return { records: records.length, fields: counts.top(), patterns: found }
+}
+
+/** Counts the messages of a group in equal parts of the time that all of them span. */
+function overTime(moments: ReadonlyMap<Group, readonly number[]>): (group: Group) => number[] {
+  let from = Number.POSITIVE_INFINITY
+  let to = Number.NEGATIVE_INFINITY
+  for (const times of moments.values())
+    for (const time of times) {
+      from = Math.min(from, time)
+      to = Math.max(to, time)
+    }
+  return (group) => {
+    const over = new Array<number>(PARTS).fill(0)
+    for (const time of moments.get(group) ?? [])
+      over[Math.min(PARTS - 1, Math.floor(((time - from) / Math.max(1, to - from)) * PARTS))]!++
+    return over
+  }
 }
 
 /** Called with a field of a record; `isMember` if it is one of its context, whose value may be a number. */

@@ -56,18 +56,20 @@ export class Patterns {
     return made
   }
 
-  top(most: number): MessagePattern[] {
+  top(most: number, overTime?: (group: Group) => number[]): MessagePattern[] {
     return [...this.#leaves.values()]
       .flat()
       .sort((a, b) => b.count - a.count)
       .slice(0, most)
-      .map(({ words, count, level, first, last, example, origin }) => ({
+      .map((group) => ({ ...group, over: overTime?.(group) }))
+      .map(({ words, count, level, first, last, example, origin, over }) => ({
         pattern: words.join(' '),
         count,
         level,
         first,
         last,
         example,
+        over,
         ...(origin?.file !== undefined && { file: origin.file }),
         ...(origin?.node !== undefined && { node: origin.node }),
       }))

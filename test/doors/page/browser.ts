@@ -188,6 +188,16 @@ export async function settled(page: BrowserPage): Promise<void> {
   await page.locator('.list[aria-busy=false] .row').first().waitFor()
 }
 
+/** The bars of a series in the chart, from left to right; pixels. */
+export function barsOf(
+  page: BrowserPage,
+  name: string,
+): Promise<{ x: number; width: number; height: number }[]> {
+  return page.evaluate(`[...(document.querySelector('.histogram .b-${name}')?.getAttribute('d') ?? '')
+    .matchAll(/M([\\d.]+) [\\d.]+h([\\d.]+)v([\\d.]+)/g)]
+    .map(([, x, width, height]) => ({ x: Number(x), width: Number(width), height: Number(height) }))`)
+}
+
 /** What axe-core finds serious or critical, one line each. */
 export function seriousFindings(page: BrowserPage): Promise<string[]> {
   return findings(page, ['serious', 'critical'])

@@ -69,7 +69,7 @@ describePage(
 
     it('takes two actions from a range that was dragged on the chart to the records', async () => {
       const page = await stage.open('file=broker.log')
-      const canvas = page.locator('.histogram canvas')
+      const canvas = page.locator('.histogram svg')
       await page.locator('.legend').filter({ hasText: '2026-01-10 00:00:00 to' }).waitFor()
       const box = (await canvas.boundingBox())!
       const at = (seconds: number) => box.x + (seconds / 14_400) * box.width
@@ -82,10 +82,10 @@ describePage(
       await button(page).click()
       const found = finding(page, 'disk full on <*>')
       await found.waitFor()
-      await expect.poll(() => found.textContent()).toMatch(/New message.*60 now, 0 before/)
+      await expect.poll(() => found.textContent()).toMatch(/New message: 60 now, none before.*disk full on/)
       expect(await findings(page)).toEqual([])
       await found.getByRole('button').click()
-      await page.getByText(/^60 matches loaded/).waitFor()
+      await page.getByText(/^60 matches/).waitFor()
       await row(page, 'disk full on').first().waitFor()
       // One file to hand over.
       const saved = page.waitForEvent('download')
@@ -139,7 +139,7 @@ describePage(
       const found = finding(page, 'disk full on <*>')
       await found.filter({ hasText: 'broker.log' }).waitFor()
       await found.getByRole('button').click()
-      await page.getByText(/^60 matches loaded/).waitFor()
+      await page.getByText(/^60 matches/).waitFor()
       await found.waitFor()
       await page.context().close()
     })
@@ -160,16 +160,16 @@ describePage(
       await base(page).selectOption('only db-4')
       await finding(page, 'disk full on <*>').filter({ hasText: 'Message only here' }).waitFor()
       await finding(page, 'disk full on <*>').getByRole('button').click()
-      await page.getByText(/^60 matches loaded/).waitFor()
+      await page.getByText(/^60 matches/).waitFor()
       await page.context().close()
       const all = await openFleet(`#file=broker.log&node=*&${RANGE}`)
       await button(all).click()
       await base(all).selectOption('only db-4')
-      await finding(all, 'disk full on <*>').filter({ hasText: '60 here, 0 elsewhere' }).waitFor()
-      await finding(all, 'query.max-workers').filter({ hasText: 'Other setting' }).waitFor()
+      await finding(all, 'disk full on <*>').filter({ hasText: '60 here, none elsewhere' }).waitFor()
+      await finding(all, 'query.max-workers').filter({ hasText: 'Different setting' }).waitFor()
       expect(await findings(all)).toEqual([])
       await finding(all, 'disk full on <*>').getByRole('button').click()
-      await all.getByText(/^60 matches loaded/).waitFor()
+      await all.getByText(/^60 matches/).waitFor()
       await all.context().close()
     })
   },

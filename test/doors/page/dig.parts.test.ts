@@ -207,7 +207,7 @@ describePage(
 
     it('hides columns, shows the time between records, and keeps the time in view', async () => {
       const page = await open('file=storage.log', { viewport: { width: 1000, height: 700 } })
-      const menu = page.locator('summary').filter({ hasText: 'Columns' })
+      const menu = page.locator('summary').filter({ hasText: 'columns' })
       await menu.click()
       await page.getByLabel('Tags').click()
       await page.getByLabel('Time since the record above').click()

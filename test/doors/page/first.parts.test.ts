@@ -143,7 +143,7 @@ describePage(
         await menus.nth(i).click()
       }
       const title = (await page.locator('#log-title').boundingBox())!
-      expect(title.width).toBeGreaterThan(200)
+      expect(title.width).toBeGreaterThan(180)
       await page.getByRole('button', { name: /^Only records with shard: 3/ }).click()
       await expect.poll(() => page.url()).toContain('where=shard%3A3')
       await page.context().close()

@@ -41,7 +41,7 @@ describePage(
       const service = await serve(['--port', '0', '--fleet', fleet], { env: { TZ: 'UTC' } })
       const page = await stage.browser.open(service.url)
       const line = (id: string) =>
-        page.locator('.fleet tbody tr').filter({ hasText: id }).locator('.day-line')
+        page.locator('.fleet tbody tr').filter({ hasText: id }).locator('.sparkline')
       await line('db-2').waitFor()
       await expect
         .poll(() => line('db-2').getAttribute('aria-label'))
@@ -49,8 +49,8 @@ describePage(
       await expect
         .poll(() => line('db-1').getAttribute('aria-label'))
         .toMatch(/^Last 24 hours: 0 errors, 0 warnings/)
-      await expect.poll(() => line('db-2').locator('.error').getAttribute('d')).not.toBe('')
-      await expect.poll(() => line('db-1').locator('.error').getAttribute('d')).toBe('')
+      await expect.poll(() => line('db-2').locator('.b-error').getAttribute('d')).not.toBe('')
+      await expect.poll(() => line('db-1').locator('.b-error').getAttribute('d')).toBe('')
       expect(await findings(page)).toEqual([])
       await page.setViewportSize({ width: 390, height: 780 })
       await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
@@ -87,7 +87,7 @@ describePage(
       await settled(page)
       await page
         .locator('.status')
-        .filter({ hasText: /Missing: db-3/ })
+        .filter({ hasText: /Without db-3/ })
         .waitFor()
       await page.locator('.levels .lv-error').click()
       await row(page, 'query 9899 failed').first().waitFor()
@@ -104,7 +104,7 @@ describePage(
         .toContain(stamp(NIGHT + 9570 * 1000).slice(11, 19))
       await page
         .locator('.status')
-        .filter({ hasText: /Missing: db-3/ })
+        .filter({ hasText: /Without db-3/ })
         .waitFor()
       await page.context().close()
     })

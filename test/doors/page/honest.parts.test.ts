@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { serve, temporaryDirectory } from '../../program.ts'
-import { type BrowserPage, findings, settled } from './browser.ts'
+import { type BrowserPage, barsOf, findings, settled } from './browser.ts'
 import { line, writeLog } from './logs.ts'
 import { describePage } from './stage.ts'
 
@@ -18,29 +18,8 @@ describePage(
   },
   (stage) => {
     const { open } = stage
-    /** Rows of pixels of the chart that have a colour of a level in some column, from the top. */
-    const tallest = (page: BrowserPage, level: string) =>
-      page.evaluate<number>(`(() => {
-        const canvas = document.querySelector('.histogram canvas')
-        const style = getComputedStyle(canvas)
-        const probe = document.createElement('canvas').getContext('2d')
-        probe.fillStyle = style.getPropertyValue('--h-${level}')
-        probe.fillRect(0, 0, 1, 1)
-        const want = probe.getImageData(0, 0, 1, 1).data
-        const { width, height } = canvas
-        const { data } = canvas.getContext('2d').getImageData(0, 0, width, height)
-        let best = 0
-        const floor = Math.round(height * (canvas.clientHeight - 15) / canvas.clientHeight)
-        for (let x = 0; x < width; x++) {
-          let tall = 0
-          for (let y = 0; y < floor; y++) {
-            const at = (y * width + x) * 4
-            if ([0, 1, 2].every((c) => Math.abs(data[at + c] - want[c]) < 6)) tall++
-          }
-          best = Math.max(best, tall)
-        }
-        return best
-      })()`)
+    const tallest = async (page: BrowserPage, level: string) =>
+      Math.max(0, ...(await barsOf(page, level)).map(({ height }) => height))
     const counted = (page: BrowserPage) => page.getByRole('img', { name: /^Chart of records from/ }).waitFor()
 
     it('shows on each level how many records have it, and says what a click shows', async () => {

@@ -163,7 +163,7 @@ describePage(
       await page.keyboard.press('e')
       await page.locator('.field-list').waitFor()
       await same('fields')
-      await page.locator('summary').filter({ hasText: 'Columns' }).click()
+      await page.locator('summary').filter({ hasText: 'columns' }).click()
       await page.getByLabel('Tags').click()
       await page.keyboard.press('Escape')
       await same('columns')

@@ -215,7 +215,8 @@ describe.skipIf(missingBrowser)(
       const page = await browser.open(`${node.url}/#file=odd.log`)
       await page.locator('.row').first().waitFor()
       const saved = page.waitForEvent('download')
-      await page.getByRole('button', { name: 'Download' }).click()
+      await page.locator('summary').filter({ hasText: 'Export' }).click()
+      await page.getByRole('button', { name: /^Download the whole file/ }).click()
       const download = await saved
       expect(download.suggestedFilename()).toBe('odd.log')
       expect(readFileSync(await download.path())).toEqual(readFileSync(join(directory, 'logs/odd.log')))

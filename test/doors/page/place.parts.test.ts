@@ -35,7 +35,7 @@ describePage(
     it('opens at the same record after a jump by the chart and a reload', async () => {
       const page = await open('file=broker.log')
       await page.getByRole('img', { name: /^Chart of records from/ }).waitFor()
-      const box = (await page.locator('.histogram canvas').boundingBox())!
+      const box = (await page.locator('.histogram svg').boundingBox())!
       await page.mouse.move(box.x + box.width * 0.5, box.y + 30)
       await page.mouse.down()
       await page.mouse.up()

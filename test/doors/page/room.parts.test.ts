@@ -197,7 +197,7 @@ describePage(
       await page.getByRole('button', { name: 'Follow', exact: true }).focus()
       await page.keyboard.press('ArrowRight')
       await page.keyboard.press('ArrowRight')
-      await expect.poll(() => page.evaluate<string>('document.activeElement.textContent')).toContain('Wrap')
+      await expect.poll(() => page.evaluate<string>('document.activeElement.textContent')).toContain('Export')
       await page.keyboard.press('Tab')
       await expect
         .poll(() => page.evaluate<string>('document.activeElement.getAttribute("aria-label")'))

@@ -14,7 +14,7 @@ describePage(
     it('have a name, are kept in this browser, and are shared as a link', async () => {
       const page = await stage.open('file=broker.log&level=warn&where=shard:1&column=shard')
       await settled(page)
-      const menu = page.locator('summary').filter({ hasText: 'Saved' })
+      const menu = page.locator('summary').filter({ hasText: 'saved searches' })
       await menu.click()
       await page.getByLabel('Name of this search').fill('Warnings of shard 1')
       await told(page, 'Saved as “Warnings of shard 1”', () => page.keyboard.press('Enter'))
@@ -52,7 +52,7 @@ describePage(
       await page.evaluate(`localStorage.setItem('nodestate.searches', '{"not": "a list"')`)
       await page.reload()
       await settled(page)
-      await page.locator('summary').filter({ hasText: 'Saved' }).click()
+      await page.locator('summary').filter({ hasText: 'saved searches' }).click()
       await told(page, 'Saved as “broker.log, level: error and above”', () =>
         page.getByRole('button', { name: 'Save this search' }).click(),
       )

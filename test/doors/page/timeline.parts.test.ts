@@ -59,7 +59,7 @@ describePage(
     it('takes a log out and back in the sidebar, and says why one is missing', async () => {
       const page = await stage.open('file=broker.log')
       await box(page, 'All logs').click()
-      await page.locator('.status').filter({ hasText: 'Missing: notes.txt (no time)' }).waitFor()
+      await page.locator('.status').filter({ hasText: 'Without notes.txt (this log has no times)' }).waitFor()
       await settled(page)
       expect(await findings(page)).toEqual([])
       await box(page, 'access.log').click()
@@ -105,7 +105,7 @@ describePage(
     it('stacks the chart by log', async () => {
       const page = await stage.open('file=*')
       await page.getByLabel('Stack by').selectOption('file')
-      const name = () => page.locator('.histogram canvas').getAttribute('aria-label')
+      const name = () => page.locator('.histogram svg').getAttribute('aria-label')
       await expect.poll(name).toMatch(/15,000 access\.log, 15,000 broker\.log, 15,000 storage\.log/)
       expect(hash(page)).toContain('by=file')
       await page.context().close()
@@ -195,9 +195,9 @@ describePage(
       const page = await open('nodes/db-1/#file=broker.log')
       await page.locator('.levels .lv-error .tally').filter({ hasText: '240' }).waitFor()
       // 1. The first red bar.
-      const box = (await page.locator('.histogram canvas').boundingBox())!
+      const box = (await page.locator('.histogram svg').boundingBox())!
       const x = (box.width * 9_700) / 14_999
-      await page.locator('.histogram canvas').click({ position: { x, y: box.height - 20 } })
+      await page.locator('.histogram svg').click({ position: { x, y: box.height - 20 } })
       await page.locator('.row.lv-error[aria-current]').first().waitFor()
       // 2. All others at this moment, on every node. 3. Warnings and above. 4. The record before the errors.
       await page.keyboard.press('o')
@@ -232,7 +232,7 @@ describePage(
       await page.locator('.side').getByRole('checkbox', { name: 'storage.log' }).click()
       await expect.poll(() => hash(page)).toContain('file=broker.log')
       await page.getByLabel('Stack by').selectOption('node')
-      const name = () => page.locator('.histogram canvas').getAttribute('aria-label')
+      const name = () => page.locator('.histogram svg').getAttribute('aria-label')
       await expect.poll(name).toMatch(/15,000 db-1, 15,000 db-4/)
       await page.locator('.side').getByRole('checkbox', { name: 'db-1', exact: true }).click()
       await expect.poll(() => hash(page)).not.toContain('db-1')

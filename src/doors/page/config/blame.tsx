@@ -1,10 +1,10 @@
 import type { BlamedKey, Client } from '../../client.ts'
 import { base } from '../base.ts'
 import { clientAt } from '../session/client-at.ts'
-import { Failure } from '../ui/failure.tsx'
+import { Answered } from '../ui/answered.tsx'
 import { ago, count, moment } from '../ui/format.ts'
-import { useSlow } from '../ui/store.ts'
 import { useLoaded } from '../ui/use-loaded.ts'
+import { NO_HISTORY } from './history.tsx'
 import { type ConfigProps, ConfigView } from './view.tsx'
 
 interface Props extends ConfigProps {
@@ -15,22 +15,27 @@ interface Props extends ConfigProps {
 
 /** The configuration, and beside each line when it last changed, the errors around that, and which nodes differ. */
 export function Blame({ client, own, ...config }: Props) {
-  const { data, error, busy, retry } = useLoaded(
+  const asked = useLoaded(
     (signal) =>
       own === null
         ? client.blame({ signal })
         : clientAt(new URL('../../', base)).blame({ node: own, signal }),
     config.text,
   )
-  const slow = useSlow(busy)
+  const { data } = asked
   const keys = new Map(data?.keys.map((key) => [bare(key.key), key]))
   const gone = data?.keys.filter(({ value, changed }) => value === undefined && changed !== null) ?? []
   return (
     <>
-      {error !== null && <Failure error={error} remedies={{ retry }} />}
-      <p class="hint" role="status">
-        {slow ? 'Reading the history…' : data !== null && !data.complete && INCOMPLETE}
-      </p>
+      <Answered
+        asked={asked}
+        reading="Reading the history…"
+        said={({ keys, complete }) =>
+          keys.every(({ changed, others = [] }) => changed === null && others.length === 0)
+            ? `Nothing is known about when these lines changed. ${NO_HISTORY}`
+            : !complete && INCOMPLETE
+        }
+      />
       <ConfigView {...config} beside={(key) => blameText(keys.get(bare(key)))} />
       {gone.length > 0 && (
         <p class="hint">
@@ -42,7 +47,7 @@ export function Blame({ client, own, ...config }: Props) {
   )
 }
 
-const INCOMPLETE = 'Not everything is known: versions, errors or nodes are missing.'
+const INCOMPLETE = 'Incomplete: some versions, errors or nodes could not be read.'
 
 function blameText(key: BlamedKey | undefined) {
   if (key === undefined) return null

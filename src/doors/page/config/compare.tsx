@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
-import { type Client, type Comparison, ProblemError } from '../../client.ts'
+import type { Client, Comparison } from '../../client.ts'
 import { base } from '../base.ts'
 import { clientAt } from '../session/client-at.ts'
+import { Answered } from '../ui/answered.tsx'
 import { Button, Check } from '../ui/controls.tsx'
-import { Failure } from '../ui/failure.tsx'
+import { reasonText } from '../ui/failure.tsx'
 import { ago, count, counted, moment } from '../ui/format.ts'
-import { useSlow } from '../ui/store.ts'
 import { useLoaded } from '../ui/use-loaded.ts'
 
 interface Props {
@@ -19,11 +19,8 @@ type Key = Comparison['keys'][number]
 /** The settings in which the nodes of a fleet differ, with the odd ones marked. */
 export function Compare({ client, nodes, close }: Props) {
   const [all, setAll] = useState(false)
-  const { data, error, busy, retry } = useLoaded(
-    (signal) => client.compare(nodes, { signal }),
-    JSON.stringify(nodes),
-  )
-  const slow = useSlow(busy)
+  const asked = useLoaded((signal) => client.compare(nodes, { signal }), JSON.stringify(nodes))
+  const { data } = asked
   const expected = data?.keys.filter((key) => key.expected).length ?? 0
   const shown = data?.keys.filter((key) => all || !key.expected) ?? []
   return (
@@ -39,21 +36,10 @@ export function Compare({ client, nodes, close }: Props) {
           </Check>
         )}
       </header>
-      {error instanceof ProblemError && error.status === 400 ? (
-        // The API's sentence says how many nodes it compares at most.
-        <p class="failure" role="alert">
-          {error.message}
-        </p>
-      ) : (
-        error !== null && <Failure error={error} remedies={{ retry }} />
-      )}
-      <p class="hint" role="status">
-        {data !== null ? summary(data, expected) : slow ? 'Reading configurations…' : ''}
-      </p>
+      <Answered asked={asked} reading="Reading configurations…" said={(found) => summary(found, expected)} />
       {data !== null && data.missing.length > 0 && (
         <p class="hint">
-          Not compared:{' '}
-          {data.missing.map(({ name, reason }) => `${name} (${reason.replaceAll('-', ' ')})`).join(', ')}
+          Not compared: {data.missing.map(({ name, reason }) => `${name} (${reasonText(reason)})`).join(', ')}
         </p>
       )}
       {shown.length > 0 && (

@@ -1,4 +1,5 @@
 import type { Client, ConfigVersion } from '../../client.ts'
+import { Answered } from '../ui/answered.tsx'
 import { Button } from '../ui/controls.tsx'
 import { Failure } from '../ui/failure.tsx'
 import { ago, bytes, moment } from '../ui/format.ts'
@@ -19,7 +20,8 @@ interface Props {
 
 /** The versions of a node's configuration: when each came, what it changed, and its text. */
 export function History({ client, chosen, choose, say }: Props) {
-  const { data, error, retry } = useLoaded((signal) => client.history({ signal }), '')
+  const asked = useLoaded((signal) => client.history({ signal }), '')
+  const { data } = asked
   return (
     <section class="config" aria-labelledby="history-title">
       <header class="bar">
@@ -28,10 +30,15 @@ export function History({ client, chosen, choose, say }: Props) {
           Configuration
         </Button>
       </header>
-      {error !== null && <Failure error={error} remedies={{ retry }} />}
-      {data?.notes.includes('scan-budget') && (
-        <p class="hint">The node ran out of time: older versions are missing.</p>
-      )}
+      <Answered
+        asked={asked}
+        reading="Reading the history…"
+        said={({ entries, notes }) =>
+          notes.includes('scan-budget')
+            ? 'The node ran out of time: older versions are missing.'
+            : entries.length === 0 && NO_HISTORY
+        }
+      />
       <ol class="versions">
         {data?.entries.map((version, index) => {
           const own = String(version.time)
@@ -123,6 +130,9 @@ function Context({ client, times }: { client: Client; times: [before: number, af
   )
 }
 
+/** Said where nothing is compared with anything. */
+export const NO_HISTORY =
+  'No earlier version of this configuration is known. nodestate ship keeps one for each change.'
 const SIGNS = { same: ' ', before: '−', after: '+' }
 /** Versions whose changes are shown in their context at once, the newest; of others, when they are chosen. */
 const FEW = 10

@@ -44,7 +44,7 @@ export function grouped(files: readonly ListedFile[]): Entry[] {
 /** The names of the logs, without those of their rotated files. */
 export function logNames(files: readonly ListedFile[]): string[] {
   const names = new Set(files.map((file) => file.name))
-  return [...new Set(files.map((file) => logOf(file, names)))].filter((name) => names.has(name)).sort()
+  return [...new Set(files.map((file) => logOf(file, names)))].filter((name) => names.has(name))
 }
 
 /** Every file of the log that a file belongs to. */

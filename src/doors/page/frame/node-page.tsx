@@ -55,6 +55,12 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
     if (fleetSize > 1 && fleetSize <= MOST) toFleet(NOTHING, few ? ['*'] : [look.file!], { ids: ['*'], time })
     else go(carryTo(NOTHING, logs.length <= MOST ? ['*'] : logs.slice(0, MOST), { time }))
   }
+  /** Reads logs together: as many as the service merges, the newest of all. */
+  const pick = (chosen: string[]) => {
+    const names = chosen[0] === '*' && logs.length > MOST ? logs : chosen
+    if (names.length > MOST) say(`Only ${MOST} logs are read at once: the first ${MOST} of ${names.length}`)
+    go(carryTo({ ...look, hidden: [] }, names.slice(0, MOST), { time: moment.current() }))
+  }
   const open = (file: string) => go(carry(look, file, moment.current()))
   const changes = async (limit: number, signal: AbortSignal) =>
     (await client.history({ limit, signal })).entries.map((each) => ({ ...each, node: null }))
@@ -66,7 +72,7 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
       {!absent && <SkipLink to={look.file === null ? 'configuration' : 'records'} />}
       <Top page={page} node={node} name={name} home={() => go(NOTHING)} />
       {lost !== null && (
-        <p class="banner" role="alert">
+        <p class="banner bad" role="alert">
           <strong>{explain(lost).title}.</strong> {explain(lost).advice} This page keeps trying.
         </p>
       )}
@@ -88,7 +94,7 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
             look={look}
             open={open}
             picked={(sources?.files ?? filesOf(look)).filter((name) => !look.hidden.includes(name))}
-            pick={(chosen) => go(carryTo({ ...look, hidden: [] }, chosen, { time: moment.current() }))}
+            pick={pick}
             sources={sources}
           />
         ) : listed.error === null ? (

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { ProblemError } from '../../client.ts'
 import { Button } from '../ui/controls.tsx'
 import { Failure, type Remedy } from '../ui/failure.tsx'
-import { counted } from '../ui/format.ts'
+import { count, counted } from '../ui/format.ts'
 import { useSlow } from '../ui/store.ts'
 import { carryTo, filesOf, titleOf } from '../url.ts'
 import { clickRow, copyRows, moveInDetails } from './clicks.ts'
@@ -35,7 +35,7 @@ export function Stage({ log }: { log: Log }) {
           <span>{loaded?.scanned ? 'Searching more of the log…' : ''}</span>
         </div>
       )}
-      {look.columns.length > 0 && made !== null && <Header log={log} />}
+      {log.fields.length > 0 && made !== null && <Header log={log} />}
       <section
         ref={box}
         id="records"
@@ -86,6 +86,15 @@ export function Stage({ log }: { log: Log }) {
         </div>
       )}
       {none && loaded.failure === null && busy === null && <Nothing log={log} />}
+      {made?.stopped != null && (
+        <Button
+          class={made.stopped < 0 ? 'unseen above' : 'unseen'}
+          onClick={() => void made.goOn(made.stopped!)}
+        >
+          {count(loaded!.items.length)} records are loaded. Show the {made.stopped < 0 ? 'older' : 'newer'}{' '}
+          ones
+        </Button>
+      )}
       {(made?.unseen ?? 0) > 0 && (
         <Button icon="down" class="unseen" onClick={() => void made!.end()}>
           {counted(made!.unseen, 'new record')}

@@ -1,6 +1,6 @@
 import type { Missing } from '../../client.ts'
 import { Button } from '../ui/controls.tsx'
-import { explain } from '../ui/failure.tsx'
+import { explain, reasonText } from '../ui/failure.tsx'
 import { count } from '../ui/format.ts'
 import type { Look } from '../url.ts'
 import { type Totals, totalAt } from './chart/totals.ts'
@@ -32,7 +32,7 @@ export function Status({ log }: { log: Log }) {
       )}
       {window !== undefined && window.missing.length > 0 && (
         <span class="lacks" role="status" title={window.missing.map(missingText).join(', ')}>
-          Missing: {window.missing.map(missingText).join(', ')}
+          Without {window.missing.map(missingText).join(', ')}
         </span>
       )}
       {window?.settled != null && <span>Complete up to {clock.wall(window.settled).slice(5, 19)}</span>}
@@ -80,9 +80,9 @@ export function Status({ log }: { log: Log }) {
   )
 }
 
-/** A source that is not in the list, with the problem's code as words: `notes.txt (no time)`. */
+/** A source that is not in the list, and why: `notes.txt (this log has no times)`. */
 function missingText({ name, reason }: Missing): string {
-  return name.startsWith('+') ? `${name.slice(1)} more` : `${name} (${reason.replaceAll('-', ' ')})`
+  return name.startsWith('+') ? `${name.slice(1)} more` : `${name} (${reasonText(reason)})`
 }
 
 function retry(reader: Reader): void {

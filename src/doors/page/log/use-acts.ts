@@ -4,7 +4,7 @@ import { quantityOf } from '../../../log/where/compare.ts'
 import { put } from '../ui/clipboard.ts'
 import { counted } from '../ui/format.ts'
 import { hand } from '../ui/store.ts'
-import { type Look, NOWHERE, toggled } from '../url.ts'
+import { type Look, NO_COLUMNS, NOWHERE, toggled } from '../url.ts'
 import { isFiltered } from './find/query.ts'
 import { SIGNS, termOf, type Value, withTerm, withValue } from './find/terms.ts'
 import { type Choice, type Spot, spotUnder } from './menu.tsx'
@@ -63,11 +63,17 @@ export function useActs({ reader, goal, current, toOthers, go, note, say }: Opti
     note({ ...look(), follow: on, ...(on ? NOWHERE : {}) })
     void made.follow(on)
   }
-  const showColumns = (columns: string[]) =>
-    go({ ...look(), columns, message: look().message || columns.length === 0 })
+  const fields = () => reader.current?.columns.fields.map(({ name }) => name) ?? []
+  /** Other columns; the message is not repeated beside those of a request. */
+  const showColumns = (names: string[], message = look().message && !reader.current?.columns.suggested) =>
+    go({
+      ...look(),
+      columns: names.length === 0 ? [NO_COLUMNS] : names,
+      message: message || names.length === 0,
+    })
   const column = (name: string): Choice['entries'][number] => [
-    look().columns.includes(name) ? 'Remove the column' : 'Show as column',
-    () => showColumns(toggled(look().columns, name)),
+    fields().includes(name) ? 'Remove the column' : 'Show as column',
+    () => showColumns(toggled(fields(), name)),
   ]
 
   const openValue = (value: Value, at: Spot) => {
@@ -106,7 +112,7 @@ export function useActs({ reader, goal, current, toOthers, go, note, say }: Opti
       at: spotUnder(part),
     })
   const openColumn = (name: string, part: HTMLElement) => {
-    const { columns } = look()
+    const columns = fields()
     const index = columns.indexOf(name)
     const moved = (by: number) =>
       showColumns(columns.with(index, columns[index + by]!).with(index + by, name))

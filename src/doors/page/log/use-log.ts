@@ -62,13 +62,14 @@ export function useLog(props: LogProps) {
   const preferences = usePreferences()
   const columns = useColumns()
   const [zone, setZone] = useZone()
+  const suggested = useRef(false)
   const { reader, goal } = useReader(box, attempt, {
     client,
     look,
     wrap: preferences.wrap,
     gaps: columns.gaps,
     fields: look.columns,
-    classes: `${columns.classes.join(' ')} ${look.message}`,
+    classes: `${columns.classes.join(' ')} ${look.message} ${suggested.current}`,
     zone,
     sources: props.sources,
     others: props.toOthers !== null,
@@ -79,6 +80,8 @@ export function useLog(props: LogProps) {
     say,
   })
   const made = reader.current
+  suggested.current = made?.columns.suggested ?? false
+  const fields = made?.columns.fields.map(({ name }) => name) ?? []
   const known = file?.first ?? file?.last ?? null
   const own = made?.zone ?? (known === null ? null : zoneOf(known))
   const clock = useMemo(() => clockOf(zone, own ?? 0), [zone, own])
@@ -107,6 +110,9 @@ export function useLog(props: LogProps) {
     made,
     acts,
     clock,
+    /** The fields that are columns, and whether the message is one beside them. */
+    fields,
+    message: fields.length === 0 || (look.message && !suggested.current),
     setZone,
     columns,
     preferences,

@@ -23,7 +23,7 @@ export function LogView(props: LogProps) {
     // Where every row is an error, its edge says enough.
     /^=?(error|fatal|error,fatal)$/.test(look.level) && !look.all && 'severe',
     ...columns.classes,
-    look.columns.length > 0 && !look.message && 'no-m',
+    !log.message && 'no-m',
   ]
   return (
     <section class={classes.filter(Boolean).join(' ')} aria-labelledby="log-title">

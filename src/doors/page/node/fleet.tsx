@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import type { Client, Comparison, FleetNode } from '../../client.ts'
 import { Button, Search } from '../ui/controls.tsx'
-import { ago, bytes, count, counted, secondsAgo } from '../ui/format.ts'
+import { reasonText } from '../ui/failure.tsx'
+import { ago, bytes, count, counted, moment, secondsAgo } from '../ui/format.ts'
 import { hand } from '../ui/store.ts'
 import { useLoaded } from '../ui/use-loaded.ts'
 import { carry, type Look, toggled, writeLook } from '../url.ts'
@@ -15,7 +16,7 @@ const COLUMNS: [name: string, title: string, text: (node: FleetNode) => string][
   ['State', 'Whether the node answers', liveText],
   ['Clock', "Its clock against this service's; a timeline depends on it", clockText],
   ['Address', 'The address of the node', ({ node }) => node?.hostIp ?? ''],
-  ['Version', 'The version of the database', ({ node }) => node?.version ?? ''],
+  ['Version', 'The version of the database', versionText],
   ['Errors, 1 h', 'Errors in its logs during the last hour', ({ errors }) => count(errors)],
   ['Warnings, 1 h', 'Warnings in its logs during the last hour', ({ warnings }) => count(warnings)],
   [DAY, 'Errors and warnings of the last 24 hours, now on the right', dayText],
@@ -110,7 +111,7 @@ export function Fleet({ client, nodes, compare, read }: Props) {
                 {columns.map(([name, , text]) => (
                   <td
                     key={name}
-                    class={name === SHIPPED ? 'shipped' : numberClass(name, text(each))}
+                    class={cellClass(name, each, text(each))}
                     data-name={name}
                     title={name === SHIPPED ? (each.shipped ?? undefined) : undefined}
                   >
@@ -129,10 +130,12 @@ export function Fleet({ client, nodes, compare, read }: Props) {
   )
 }
 
-/** Numbers that matter stand out, and those of nothing stand back. */
-function numberClass(name: string, text: string): string {
+/** What matters stands out, and numbers of nothing stand back. */
+function cellClass(name: string, node: FleetNode, text: string): string {
   const level = NUMBERS[name]
-  return level === undefined ? '' : `number ${text === '0' ? 'dim' : level}`
+  if (level !== undefined) return `number ${text === '0' ? 'dim' : level}`
+  if (name === SHIPPED) return 'shipped'
+  return name === 'State' && node.live === false ? 'warning' : ''
 }
 
 /** The settings in which a node differs from most others, by its id. */
@@ -222,9 +225,18 @@ function nameOf({ id, node, live }: FleetNode): string {
   return live === undefined ? node?.hostName || id : id
 }
 
-function liveText({ live, shipped, error }: FleetNode): string {
+/** `does not answer since 14:02`; a node that is only in a bucket has no state. */
+function liveText({ live, answered, shipped, error }: FleetNode): string {
   if (live !== false) return live === undefined ? '' : 'answers'
-  return shipped === null && error !== null ? 'does not answer' : 'does not answer; its copy is shown'
+  const copy = shipped === null && error !== null ? '' : '; its copy is shown'
+  if (answered == null) return `does not answer${copy}`
+  const isToday = Date.now() - answered < 43_200_000
+  return `does not answer since ${moment(answered).slice(isToday ? 11 : 5, 16)}${copy}`
+}
+
+/** Of the database: nodestate's own is not shown as if it were that. */
+function versionText({ node, known }: FleetNode): string {
+  return known === undefined || known.includes('version') ? (node?.version ?? '') : ''
 }
 
 /** The clock is known to half a second: what is shown as off is off by more than a second. */
@@ -237,8 +249,10 @@ function clockText({ clock, live }: FleetNode): string {
 
 const OFF_MS = 1500
 
-function shippedText({ error, age }: FleetNode): string {
-  if (error !== null) return error === 'not-asked' ? 'not asked in time' : `cannot be read (${error})`
+function shippedText({ error, age, live }: FleetNode): string {
+  // That a peer does not answer is its state.
+  if (error !== null && live === undefined)
+    return error === 'not-asked' ? 'not asked in time' : `cannot be read: ${reasonText(error)}`
   return age === null ? '' : secondsAgo(age)
 }
 

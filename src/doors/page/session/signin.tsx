@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import icon from '../icon.svg'
 
 /** Asks for the API token. It stays in this page's memory and in request headers, nowhere else. */
 export function SignIn({ refused, enter }: { refused: boolean; enter: (token: string) => void }) {
@@ -13,10 +14,17 @@ export function SignIn({ refused, enter }: { refused: boolean; enter: (token: st
           if (value.trim() !== '') enter(value.trim())
         }}
       >
-        <h1>This node needs a token</h1>
-        <p>
-          Ask the person who runs the node for it. Open tabs of this page share it, and it is forgotten when
-          you close them.
+        <p class="product">
+          <img src={icon} alt="" width="34" height="34" />
+          <span>
+            <strong>nodestate</strong>
+            <span class="dim">Logs and configuration of a database node</span>
+          </span>
+        </p>
+        <h1>Sign in with a token</h1>
+        <p class="dim">
+          Whoever runs this node can give you one. It is shared by the open tabs of this page, and forgotten
+          when you close them.
         </p>
         <label for="token">Token</label>
         <div class="field">

@@ -1,14 +1,16 @@
 import type { ComponentType } from 'preact'
+import { useEffect } from 'preact/hooks'
 import { base } from '../base.ts'
 import type { Change } from '../config/change.ts'
 import { logNames } from '../files/group.ts'
-import { type Sources, sourcesOf } from '../log/record/source.ts'
+import { expanded, type Sources, sourcesOf } from '../log/record/source.ts'
 import { SourceMark } from '../log/record/source-mark.tsx'
 import type { LogProps } from '../log/use-log.ts'
 import { clientAt } from '../session/client-at.ts'
 import { Check } from '../ui/controls.tsx'
+import { count, counted } from '../ui/format.ts'
 import { useLoaded } from '../ui/use-loaded.ts'
-import { carryTo, filesOf, NOTHING, toggled } from '../url.ts'
+import { carryTo, filesOf, isPattern, NOTHING, toggled } from '../url.ts'
 
 interface Props
   extends Pick<LogProps, 'client' | 'look' | 'moment' | 'home' | 'go' | 'note' | 'say' | 'failed'> {
@@ -18,13 +20,15 @@ interface Props
   visit: number
 }
 
-/** Logs of several nodes as one, in order of time. */
+/** Logs of several nodes as one, in order of time: as many nodes as are read at once, which the address then names. */
 export function FleetTimeline({ LogView, ids, visit, ...log }: Props) {
-  const { client, look, moment, go } = log
-  const chosen = JSON.stringify(look.nodes)
-  const { data } = useLoaded((signal) => client.list({ node: look.nodes, signal }), chosen)
+  const { client, look, moment, go, note } = log
+  const nodes = expanded(look.nodes, ids)
+  const listed = nodes.slice(0, MOST)
+  const { data, error } = useLoaded((signal) => client.list({ node: listed, signal }), JSON.stringify(listed))
   const logs = logNames(data?.entries ?? [])
   const sources = sourcesOf(look, logs, ids)
+  const files = expanded(filesOf(look), logs)
   const read = (files: string[], nodes: string[]) =>
     go(
       files.length === 0 || nodes.length === 0
@@ -32,9 +36,23 @@ export function FleetTimeline({ LogView, ids, visit, ...log }: Props) {
         : carryTo({ ...look, hidden: [] }, files, { nodes, time: moment.current() }),
     )
   const shown = (names: readonly string[] = []) => names.filter((name) => !look.hidden.includes(name))
+  const fitting = Math.max(1, Math.floor(MOST / Math.max(1, files.length)))
+  const isTooMany = nodes.length > fitting
+  // How many logs a pattern means is known once they are listed.
+  const isUnknown = data === null && error === null && nodes.length > FEW && files.some(isPattern)
+  useEffect(() => {
+    if (!isUnknown && isTooMany) note({ ...look, nodes: nodes.slice(0, fitting) })
+  }, [isUnknown, isTooMany])
+  const left = ids.length - shown(nodes).length
   return (
     <>
       <nav class="side" aria-label="Nodes and logs">
+        {left > 0 && (nodes.length + 1) * files.length > MOST && (
+          <p class="hint limit" role="status">
+            {counted(nodes.length, 'node')} of {count(ids.length)}, since at most {MOST} logs are read at
+            once. To see another node, uncheck one of these.
+          </p>
+        )}
         <Boxes
           title="Nodes"
           names={ids}
@@ -53,15 +71,17 @@ export function FleetTimeline({ LogView, ids, visit, ...log }: Props) {
         />
       </nav>
       <main>
-        <LogView
-          {...log}
-          key={`${chosen}:${look.file}:${visit}`}
-          node="Fleet"
-          sources={sources}
-          changes={(limit, signal) => changesOf(shown(sources?.nodes), limit, signal)}
-          toOthers={(time) => go(carryTo(NOTHING, ['*'], { nodes: ['*'], time }))}
-          open={(file) => read([file], look.nodes)}
-        />
+        {!isUnknown && !isTooMany && (
+          <LogView
+            {...log}
+            key={`${look.nodes}:${look.file}:${visit}`}
+            node="Fleet"
+            sources={sources}
+            changes={(limit, signal) => changesOf(shown(sources?.nodes), limit, signal)}
+            toOthers={(time) => go(carryTo(NOTHING, ['*'], { nodes: ['*'], time }))}
+            open={(file) => read([file], look.nodes)}
+          />
+        )}
       </main>
     </>
   )
@@ -78,8 +98,10 @@ async function changesOf(ids: string[], limit: number, signal: AbortSignal): Pro
   return all
 }
 
-/** The most nodes whose histories are asked for. */
+/** The most logs that a service merges, and the most nodes whose histories are asked for. */
 const MOST = 32
+/** So few nodes have no more logs than are merged, most likely. */
+const FEW = 4
 
 interface BoxesProps {
   title: string

@@ -5,7 +5,8 @@ import { useDismiss } from './listener.ts'
 
 interface Props {
   icon: IconName
-  label: string
+  /** @default the title, for those who do not see the icon */
+  label?: string
   title: string
   children: ComponentChildren
 }
@@ -33,7 +34,8 @@ export function Drop({ icon, label, title, children }: Props) {
       }}
     >
       <summary title={title}>
-        <Icon name={icon} /> <span class="label">{label}</span>
+        <Icon name={icon} />{' '}
+        {label === undefined ? <span class="hidden">{title}</span> : <span class="label">{label}</span>}
       </summary>
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: a button's click is its Enter, too */}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: it only hears the clicks of the buttons inside */}

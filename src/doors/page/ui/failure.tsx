@@ -74,16 +74,26 @@ const TEXTS: Record<string, Text> = {
   ],
   'storage-denied': [
     'The storage denies access',
-    'The permissions or credentials of nodestate do not suffice.',
+    'nodestate lacks the permission to read it, or its credentials are wrong.',
     'retry',
   ],
   'storage-timeout': ['The storage took too long', 'It may be overloaded or far away.', 'retry'],
   'storage-throttled': ['The storage is throttling requests', 'Wait a little.', 'retry'],
+  'too-many-sources': [
+    'That is more than can be read at once',
+    'At most 32 logs are read together. Choose some of them in the list.',
+  ],
   'missing-object': [
     'This node has not shipped its configuration',
     'Its logs may still be readable.',
     'retry',
   ],
+}
+
+/** The code of a problem in a few words: `no such log file`. */
+export function reasonText(code: string): string {
+  const [title] = TEXTS[code] ?? [code.replaceAll('-', ' ')]
+  return title.charAt(0).toLowerCase() + title.slice(1)
 }
 
 export function explain(error: Error): { title: string; advice: string; remedy: Remedy | undefined } {

@@ -8,14 +8,12 @@ const PATHS = {
   copy: 'M6 5.5h7.5V14H6ZM3 10.5h-.5V2H10v.5',
   down: 'M8 2.5v11M3.5 9 8 13.5 12.5 9',
   save: 'M8 2v8M4.5 7 8 10.5 11.5 7M2.5 13.5h11',
-  wrap: 'M2 4h12M2 8h9.5a2.2 2.2 0 0 1 0 4.4H8M9.8 10.6 8 12.4l1.8 1.8M2 12.4h3',
-  columns: 'M2 3h12v10H2ZM6 3v10M10 3v10',
+  more: 'M3.5 8h.01M8 8h.01M12.5 8h.01',
   filter: 'M2 3.5h12L9.5 9v4.5l-3-1.5V9Z',
   fields: 'M2 4h4M9 4h5M2 8h6M11 8h3M2 12h3M8 12h6',
   export: 'M8 10V2M4.5 5.5 8 2l3.5 3.5M2.5 10v3.5h11V10',
   folder: 'M2 4h4l1.5 1.5H14V13H2Z',
   clock: 'M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2ZM8 4.8V8l2.2 1.6',
-  star: 'M8 2l1.8 3.9 4.2.5-3.1 2.9.8 4.2L8 11.4l-3.7 2.1.8-4.2L2 6.4l4.2-.5Z',
   close: 'M4 4l8 8M12 4l-8 8',
   back: 'M10 3 5 8l5 5',
 } as const
@@ -24,7 +22,14 @@ export type IconName = keyof typeof PATHS
 
 export function Icon({ name }: { name: IconName }) {
   return (
-    <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">
+    <svg
+      class={`icon i-${name}`}
+      viewBox="0 0 16 16"
+      width="16"
+      height="16"
+      aria-hidden="true"
+      focusable="false"
+    >
       <path d={PATHS[name]} />
     </svg>
   )

@@ -1,5 +1,5 @@
 import { put } from '../../ui/clipboard.ts'
-import { Button } from '../../ui/controls.tsx'
+import { Button, Check } from '../../ui/controls.tsx'
 import { Drop } from '../../ui/drop.tsx'
 import { bytes } from '../../ui/format.ts'
 import { Icon } from '../../ui/icons.tsx'
@@ -8,24 +8,15 @@ import { HOME, isMerged, titleOf } from '../../url.ts'
 import { fieldsQueryOf, isNarrowed } from '../find/query.ts'
 import { compareQueryOf, questionAt } from '../panel/question.ts'
 import type { Log } from '../use-log.ts'
-import { ColumnsMenu, csvColumns } from './columns.tsx'
+import { ColumnChoice, csvColumns } from './columns.tsx'
 import { useSaving } from './save.ts'
-import { SavedMenu } from './saved.tsx'
+import { SavedSearches } from './saved.tsx'
 
 /** The log's name, and what can be done with it as a whole. */
 export function Bar({ log }: { log: Log }) {
-  const { client, look, file, live, acts, preferences, say } = log
+  const { look, file, live, acts, preferences } = log
   const name = titleOf(look)
   const tools = useToolbar()
-  const { saving, start } = useSaving(say)
-  const narrowed = isNarrowed(look)
-  const records = narrowed ? 'Matching records' : 'All records'
-  const exported = (format: 'text' | 'ndjson' | 'csv') => {
-    const stem = `${isMerged(look) ? 'timeline' : name}${narrowed ? '-filtered' : ''}`
-    void start(`${stem}.${format === 'text' ? 'txt' : format}`, (signal) =>
-      client.export({ ...fieldsQueryOf(look), ...(format === 'csv' && csvColumns(log)) }, format, { signal }),
-    )
-  }
   return (
     <header class="bar">
       <a
@@ -55,16 +46,11 @@ export function Bar({ log }: { log: Log }) {
           onClick={acts.toggleFollow}
         >
           <span class="dot" aria-hidden="true" />
-          {live === 'lost' ? 'Reconnecting' : live === 'off' ? 'Follow' : 'Following'}
+          <Icon name="down" />
+          <span class="word">
+            {live === 'lost' ? 'Reconnecting' : live === 'off' ? 'Follow' : 'Following'}
+          </span>
         </Button>
-        <Button
-          class="unfold"
-          icon="filter"
-          label="Filters"
-          title="Show or hide the filters"
-          aria-expanded={log.unfolded}
-          onClick={() => log.setUnfolded(!log.unfolded)}
-        />
         <Button
           icon="fields"
           label="Fields"
@@ -72,55 +58,67 @@ export function Bar({ log }: { log: Log }) {
           aria-pressed={preferences.tab !== null}
           onClick={preferences.togglePanel}
         />
-        <Button
-          class="bare"
-          icon="wrap"
-          label="Wrap"
-          title="Wrap long lines (w)"
-          aria-pressed={preferences.wrap}
-          onClick={preferences.toggleWrap}
-        />
-        <ColumnsMenu log={log} />
-        <SavedMenu log={log} />
-        <Drop icon="copy" label="Copy" title="Copy the selected records, or all that are loaded (c)">
-          <Button onClick={() => acts.copyText(true)}>Lines with all columns</Button>
-          <Button onClick={() => acts.copyText(false)}>Messages only</Button>
-          <Button onClick={() => void put(location.href, say, 'Link copied')}>Link to this view</Button>
+        <ExportMenu log={log} name={name} />
+        <Drop icon="more" title="View, columns and saved searches">
+          <div class="scroll">
+            <Check on={preferences.wrap} toggle={preferences.toggleWrap}>
+              Wrap long lines
+            </Check>
+            <h3>Columns</h3>
+            <div class="choices">
+              <ColumnChoice log={log} />
+            </div>
+            <h3>Saved searches</h3>
+            <SavedSearches log={log} />
+          </div>
         </Drop>
-        <Drop icon="export" label="Export" title="Save every record that matches the filters, loaded or not">
-          <Button onClick={() => exported('text')}>{records} as text</Button>
-          <Button onClick={() => exported('ndjson')}>{records} as JSON lines</Button>
-          <Button onClick={() => exported('csv')}>{records} as CSV, with these columns</Button>
-          {look.since !== '' && (
-            <Button
-              onClick={() =>
-                void start('incident.html', (signal) =>
-                  client.incident(compareQueryOf(questionAt(look, log.clock)), { signal }),
-                )
-              }
-            >
-              This range as an incident, in one HTML file
-            </Button>
-          )}
-        </Drop>
-        {saving === null ? (
-          !isMerged(look) && (
-            <Button
-              class="bare"
-              icon="save"
-              data-download
-              label="Download"
-              title="Download the whole file"
-              onClick={() => void start(name, (signal) => client.download(name, { signal }), file?.size)}
-            />
-          )
-        ) : (
-          <Button title="Stop the download" onClick={saving.stop}>
-            <progress max={saving.size ?? undefined} value={saving.size === null ? undefined : saving.done} />
-            {bytes(saving.done)} <Icon name="close" />
-          </Button>
-        )}
       </div>
     </header>
+  )
+}
+
+/** What leaves the page: copies, files, and an incident to hand over. */
+function ExportMenu({ log, name }: { log: Log; name: string }) {
+  const { client, look, file, acts, say } = log
+  const { saving, start } = useSaving(say)
+  if (saving !== null)
+    return (
+      <Button title="Stop the download" onClick={saving.stop}>
+        <progress max={saving.size ?? undefined} value={saving.size === null ? undefined : saving.done} />
+        {bytes(saving.done)} <Icon name="close" />
+      </Button>
+    )
+  const narrowed = isNarrowed(look)
+  const records = narrowed ? 'Matching records' : 'All records'
+  const save = (format: 'text' | 'ndjson' | 'csv') => () => {
+    const stem = `${isMerged(look) ? 'timeline' : name}${narrowed ? '-filtered' : ''}`
+    void start(`${stem}.${format === 'text' ? 'txt' : format}`, (signal) =>
+      client.export({ ...fieldsQueryOf(look), ...(format === 'csv' && csvColumns(log)) }, format, { signal }),
+    )
+  }
+  const incident = () =>
+    void start('incident.html', (signal) =>
+      client.incident(compareQueryOf(questionAt(look, log.clock)), { signal }),
+    )
+  return (
+    <Drop icon="export" label="Export" title="Copy or save records">
+      <h3>Copy what is selected, or all that is loaded</h3>
+      <Button onClick={() => acts.copyText(true)}>Lines with all columns</Button>
+      <Button onClick={() => acts.copyText(false)}>Messages only</Button>
+      <Button onClick={() => void put(location.href, say, 'Link copied')}>Link to this view</Button>
+      <h3>Save to a file</h3>
+      <Button onClick={save('text')}>{records} as text</Button>
+      <Button onClick={save('ndjson')}>{records} as JSON lines</Button>
+      <Button onClick={save('csv')}>{records} as CSV, with these columns</Button>
+      {!isMerged(look) && (
+        <Button
+          data-download
+          onClick={() => void start(name, (signal) => client.download(name, { signal }), file?.size)}
+        >
+          Download the whole file{file !== null && ` (${bytes(file.size)})`}
+        </Button>
+      )}
+      {look.since !== '' && <Button onClick={incident}>This range as an incident, in one HTML file</Button>}
+    </Drop>
   )
 }

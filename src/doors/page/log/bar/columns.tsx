@@ -1,45 +1,46 @@
 import { Check } from '../../ui/controls.tsx'
-import { Drop } from '../../ui/drop.tsx'
 import { toggled } from '../../url.ts'
 import { columnsOf } from '../record/rows.ts'
 import type { Log } from '../use-log.ts'
 
 /** The columns of the list as those of CSV. */
-export function csvColumns({ look, columns, made, sources }: Log): { columns: string[] } {
+export function csvColumns({ columns, fields, message, made, sources }: Log): { columns: string[] } {
   const own = columnsOf({ sources, gaps: columns.gaps }).flatMap(({ name, member }) =>
     member && made?.columns.filled.has(name) && !columns.hidden.includes(name) ? [member] : [],
   )
-  const message = look.message || look.columns.length === 0 ? ['message'] : []
   // A name with a comma would be two.
-  const fields = look.columns.filter((name) => !name.includes(','))
-  return { columns: [...new Set([...own, ...fields, ...message])] }
+  const named = fields.filter((name) => !name.includes(','))
+  return { columns: [...new Set([...own, ...named, ...(message ? ['message'] : [])])] }
 }
 
-export function ColumnsMenu({ log }: { log: Log }) {
-  const { look, columns, acts } = log
+/** The columns to choose from: the list's own, and the fields of the records. */
+export function ColumnChoice({ log }: { log: Log }) {
+  const { columns, fields, message, acts, made } = log
   // The time since the record above is offered even if it is not shown.
-  const offered = columnsOf({ sources: log.sources, gaps: true })
-  const check = (name: string, label: string) => (
-    <Check key={name} on={!columns.hidden.includes(name)} toggle={() => columns.toggle(name)}>
-      {label}
-    </Check>
-  )
+  const own = columnsOf({ sources: log.sources, gaps: true })
+    .filter(({ name }) => made?.columns.filled.has(name))
+    .map(({ name, title, label = title }) => [name, label] as const)
   return (
-    <Drop icon="columns" label="Columns" title="Choose the columns">
-      {offered
-        .filter(({ name }) => log.made?.columns.filled.has(name))
-        .map(({ name, title, label = title }) => check(name, label))}
-      {check('c', 'Context')}
-      {look.columns.map((name) => (
-        <Check key={`field ${name}`} on toggle={() => acts.showColumns(toggled(look.columns, name))}>
-          {name}
+    <>
+      {[...own, ['c', 'Context'] as const].map(([name, label]) => (
+        <Check key={name} on={!columns.hidden.includes(name)} toggle={() => columns.toggle(name)}>
+          {label}
         </Check>
       ))}
-      {look.columns.length > 0 && (
-        <Check on={look.message} toggle={() => log.go({ ...look, message: !look.message })}>
+      {fields.length > 0 && (
+        <Check on={message} toggle={() => acts.showColumns(fields, !message)}>
           Message
         </Check>
       )}
-    </Drop>
+      {[...new Set([...fields, ...(made?.columns.offered ?? [])])].map((name) => (
+        <Check
+          key={`field ${name}`}
+          on={fields.includes(name)}
+          toggle={() => acts.showColumns(toggled(fields, name))}
+        >
+          <code>{name}</code>
+        </Check>
+      ))}
+    </>
   )
 }

@@ -1,7 +1,6 @@
 import { useRef } from 'preact/hooks'
 import { put } from '../../ui/clipboard.ts'
 import { Button } from '../../ui/controls.tsx'
-import { Drop } from '../../ui/drop.tsx'
 import { readLook, titleOf } from '../../url.ts'
 import { rangeText } from '../find/moment.ts'
 import { isNarrowed } from '../find/query.ts'
@@ -10,7 +9,7 @@ import type { Log } from '../use-log.ts'
 import { searchHash, useSearches } from './searches.ts'
 
 /** Searches with names, kept in this browser: open one, copy its link, save the one on the screen. */
-export function SavedMenu({ log }: { log: Log }) {
+export function SavedSearches({ log }: { log: Log }) {
   const { look, say, acts, clock } = log
   const { all, save, remove } = useSearches(look.nodes.length > 0)
   const field = useRef<HTMLInputElement>(null)
@@ -21,13 +20,13 @@ export function SavedMenu({ log }: { log: Log }) {
   ]
   const usual = `${titleOf(look)}${isNarrowed(look) ? `, ${words.join(', ')}` : ''}`.slice(0, LONGEST)
   return (
-    <Drop icon="star" label="Saved" title="Saved searches">
+    <>
       <form
         class="save"
         onSubmit={(event) => {
           event.preventDefault()
           const name = field.current!.value.trim() || usual
-          say(save(name, look) ? `Saved as “${name}”` : 'That is too many: remove a saved search first')
+          say(save(name, look) ? `Saved as “${name}”` : 'There are too many: remove a saved search first')
           field.current!.value = ''
         }}
       >
@@ -51,7 +50,7 @@ export function SavedMenu({ log }: { log: Log }) {
           <Button icon="close" aria-label={`Remove ${name}`} title="Remove" onClick={() => remove(name)} />
         </div>
       ))}
-    </Drop>
+    </>
   )
 }
 

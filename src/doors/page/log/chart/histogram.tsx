@@ -11,7 +11,7 @@ import { questionAt } from '../panel/question.ts'
 import { wallAt } from '../record/record.ts'
 import type { Log } from '../use-log.ts'
 import { isOfYears } from './axis.ts'
-import { draw } from './draw.ts'
+import { Drawing } from './drawing.tsx'
 import { namesOf, sumsOf } from './totals.ts'
 import { type Counted, uncountedOf, useCounts } from './use-counts.ts'
 
@@ -29,8 +29,8 @@ export function HistogramView({ log }: { log: Log }) {
   const range = (from: number, to: number) =>
     log.acts.apply({ since: wallAt(from, clock.log), until: wallAt(to, clock.log) })
   const frame = useRef<HTMLDivElement>(null)
-  const canvas = useRef<HTMLCanvasElement>(null)
-  const [width, setWidth] = useState(0)
+  const plot = useRef<HTMLDivElement>(null)
+  const [{ width, height }, setSize] = useState({ width: 0, height: 0 })
   const [hover, setHover] = useState<number | null>(null)
   const [drag, setDrag] = useState<[number, number] | null>(null)
   /** Bars chosen by keyboard: where the choice began, and where it is now. */
@@ -41,24 +41,12 @@ export function HistogramView({ log }: { log: Log }) {
 
   useEffect(() => {
     // The frame has its width even while there is no chart.
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry!.contentRect.width)))
+    const observer = new ResizeObserver(([entry]) =>
+      setSize({ width: Math.floor(entry!.contentRect.width), height: plot.current!.clientHeight }),
+    )
     observer.observe(frame.current!)
     return () => observer.disconnect()
   }, [])
-  useEffect(() => {
-    if (canvas.current === null || width === 0) return
-    draw(canvas.current, width, {
-      counting: slow,
-      data,
-      level: look.level,
-      sources: log.sources,
-      settled: log.made?.window.settled ?? null,
-      zone: clock.at(data?.to ?? 0),
-      seen: log.made?.seen ?? null,
-      drag: drag ?? keyedPixels(),
-      hover,
-    })
-  })
 
   const span = data === null ? 0 : data.to - data.from
   const timeAt = (x: number): number => {
@@ -98,11 +86,14 @@ export function HistogramView({ log }: { log: Log }) {
   const noTime = problem instanceof ProblemError && problem.code === 'no-time'
   const said = failed || problem === null ? null : noTime ? NO_TIME : problem.message
   const short = (ms: number) => momentText(ms, data!, clock)
+  // What the line below the list names already is not named again.
+  const lacking = data === null ? [] : uncountedOf(data).filter((each) => !isNamed(log, each))
   return (
     <div ref={frame} class={`histogram${problem === null ? '' : ' none'}`}>
-      <div class="plot">
-        <canvas
-          ref={canvas}
+      <div ref={plot} class="plot">
+        <svg
+          width={width}
+          height={height}
           role="img"
           aria-label={data === null ? 'Chart of records over time' : summary(data, clock)}
           onPointerDown={(event) => {
@@ -117,7 +108,17 @@ export function HistogramView({ log }: { log: Log }) {
           onPointerLeave={() => setHover(null)}
           onPointerCancel={() => setDrag(null)}
           onPointerUp={release}
-        />
+        >
+          <Drawing
+            log={log}
+            data={data}
+            counting={slow}
+            lacking={lacking.length > 0}
+            size={{ width, height }}
+            chosen={drag ?? keyedPixels()}
+            hover={hover}
+          />
+        </svg>
         {log.changes != null && data !== null && data.to > data.from && (
           <Marks log={log} data={data} width={width} />
         )}
@@ -175,9 +176,9 @@ export function HistogramView({ log }: { log: Log }) {
             )}
             <span role="status">{slow ? 'Counting records…' : ''}</span>
             {!slow && timeless(data) !== '' && <span>{timeless(data)}</span>}
-            {!slow && uncounted(data) !== '' && (
+            {!slow && (lacking.length > 0 || !isCounted(data)) && (
               <span class="uncounted">
-                {uncounted(data)}{' '}
+                {lacking.length > 0 ? `${namesIn(lacking)} not counted` : 'Only the newest part was counted'}{' '}
                 <Button class="quiet small" onClick={retry}>
                   Try again
                 </Button>
@@ -189,6 +190,15 @@ export function HistogramView({ log }: { log: Log }) {
       </p>
     </div>
   )
+}
+
+function isNamed({ made }: Log, { name }: Missing): boolean {
+  return made?.window.missing.some((each) => each.name === name) ?? false
+}
+
+/** Whether all that can be counted was. */
+function isCounted(data: Counted): boolean {
+  return data.complete || uncountedOf(data).length > 0
 }
 
 /** What the bars of several logs are made of. */
@@ -238,13 +248,6 @@ function momentText(ms: number, { from, to }: Histogram, clock: Clock): string {
 type Bucket = Histogram['buckets'][number]
 
 const NO_TIME = 'The lines of this log have no times, so there is no chart.'
-
-/** What the chart does not count, and hatches: `broker.log not counted`. */
-function uncounted(data: Counted): string {
-  const lacking = uncountedOf(data)
-  if (lacking.length > 0) return `${namesIn(lacking)} not counted`
-  return data.complete ? '' : 'Only the newest part was counted'
-}
 
 /** Logs that a chart cannot have: `notes.txt has no times`. */
 function timeless({ missing }: Counted): string {

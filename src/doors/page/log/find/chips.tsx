@@ -1,6 +1,7 @@
 import { Button } from '../../ui/controls.tsx'
 import { useToolbar } from '../../ui/toolbar.ts'
 import { COLOURS } from '../reader/hits.ts'
+import { hueOf } from '../record/styled.ts'
 import type { Log } from '../use-log.ts'
 import { inverted, invertedLevel, levelText, termText } from './terms.ts'
 
@@ -58,7 +59,10 @@ interface ChipProps {
 function Chip({ label, not = false, colour, invert, remove }: ChipProps) {
   const shown = label.length > 80 ? `${label.slice(0, 80)}…` : label
   return (
-    <li class={`chip${not ? ' not' : ''}${colour === undefined ? '' : ` h${colour}`}`}>
+    <li
+      class={`chip${not ? ' not' : ''}${colour === undefined ? '' : ` h${colour}`}`}
+      style={colour === undefined ? undefined : { '--h': hueOf(colour) }}
+    >
       {invert === undefined ? (
         <span class="what">{shown}</span>
       ) : (

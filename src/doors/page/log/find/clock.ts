@@ -45,5 +45,5 @@ export function clockOf(choice: ZoneChoice, log: number): Clock {
 export function zoneLabel(choice: ZoneChoice, log: number, ms: number): string {
   if (choice === 'UTC') return 'UTC'
   const name = zoneName(clockOf(choice, log).at(ms))
-  return choice === 'log' ? `The log’s: ${name}` : `The browser’s: ${name}`
+  return `${choice === 'log' ? 'Log' : 'Your'} time, ${name}`
 }

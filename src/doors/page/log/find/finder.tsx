@@ -25,6 +25,14 @@ export function Finder({ log }: { log: Log }) {
       onSubmit={(event) => event.preventDefault()}
     >
       <SearchField log={log} />
+      <Button
+        class="unfold"
+        icon="filter"
+        aria-label="Filters"
+        title="Show or hide the filters"
+        aria-expanded={log.unfolded}
+        onClick={() => log.setUnfolded(!log.unfolded)}
+      />
       <div class="filters" role="toolbar" aria-label="Filters">
         {(levels || level !== '') && (
           <fieldset class="levels">

@@ -9,6 +9,10 @@ const PRESETS: [string, string][] = [
   ['1h', 'Last hour'],
   ['6h', 'Last 6 hours'],
   ['24h', 'Last 24 hours'],
+  ['2d', 'Last 2 days'],
+  ['7d', 'Last 7 days'],
+  ['30d', 'Last 30 days'],
+  ['', 'All time'],
 ]
 
 type Wrong = 'since' | 'until' | 'go' | null

@@ -15,11 +15,11 @@ export interface Rows {
 }
 
 /**
- * A list of any number of rows of any height, of which only those in view are in the document.
+ * A list of rows of any height, of which only those in view are in the document. Browsers cap an element's height
+ * (Firefox near 17.8 million pixels), which 100,000 rows stay below.
  *
- * Browsers cap an element's height (Firefox near 17.8 million pixels, Chromium at 33.5), so the place that the
- * reader sees is `scrollTop + shift`. Rows that come in above, and rows that turn out taller than guessed, change
- * only the shift: nothing jumps under the reader's hand. When the hand rests, the shift is folded away.
+ * The place that the reader sees is `scrollTop + shift`. Rows that come in above, and rows that turn out taller than
+ * guessed, change only the shift: nothing jumps under the reader's hand. When the hand rests, the shift is folded away.
  */
 export class VirtualList {
   readonly heights = new Heights()
@@ -200,10 +200,6 @@ export class VirtualList {
     return this.#scroller.scrollTop + this.#shift
   }
 
-  get #physical(): number {
-    return Math.min(this.heights.total, MAX_HEIGHT)
-  }
-
   #anchor(): { index: number; into: number } {
     const place = Math.max(0, this.#place)
     const index = this.heights.at(place)
@@ -229,33 +225,19 @@ export class VirtualList {
 
   #go(place: number): void {
     const target = Math.min(Math.max(0, place), Math.max(0, this.heights.total - this.#view))
-    this.#fold(target)
-    this.#draw()
-  }
-
-  /** Chooses the scrollTop that represents a place: itself, or its share of the capped height. */
-  #fold(place: number): void {
-    this.#canvas.style.height = `${this.#physical}px`
-    const range = this.heights.total - this.#view
-    const physicalRange = this.#physical - this.#view
-    const top = range <= physicalRange || range <= 0 ? place : (place / range) * physicalRange
-    this.#scroller.scrollTop = top
+    this.#canvas.style.height = `${this.heights.total}px`
+    this.#scroller.scrollTop = target
     this.#lastTop = this.#scroller.scrollTop
-    this.#shift = place - this.#lastTop
+    this.#shift = target - this.#lastTop
+    this.#draw()
   }
 
   #onScroll(): void {
     // Cells that stay at the left edge cost twice the frame, so they do so only when needed.
     this.#scroller.classList.toggle('aside', this.#scroller.scrollLeft > 0)
     const top = this.#scroller.scrollTop
-    const moved = top - this.#lastTop
-    if (moved === 0) return
+    if (top === this.#lastTop) return
     this.#lastTop = top
-    if (this.heights.total > MAX_HEIGHT && Math.abs(moved) > this.#view * 4) {
-      // A jump by the scrollbar: its place is a share of the whole.
-      const share = top / Math.max(1, this.#physical - this.#view)
-      this.#shift = share * (this.heights.total - this.#view) - top
-    }
     cancelAnimationFrame(this.#frame)
     this.#frame = requestAnimationFrame(() => {
       this.stick = this.atEnd && this.#source.complete()
@@ -282,7 +264,7 @@ export class VirtualList {
       place < 0 ||
       place > end + 1 ||
       (top <= 0 && place > 1) ||
-      (top >= this.#physical - this.#view - 1 && place < end - 1)
+      (top >= this.heights.total - this.#view - 1 && place < end - 1)
     if (out) this.#go(place)
     else if (Math.abs(this.#shift) > 0.5 && !this.#held) {
       this.#idle = setTimeout(() => {
@@ -293,7 +275,7 @@ export class VirtualList {
 
   #draw(): void {
     const count = this.heights.length
-    this.#canvas.style.height = `${this.#physical}px`
+    this.#canvas.style.height = `${this.heights.total}px`
     const base = this.#source.first()
     if (count === 0) {
       this.#clear()
@@ -342,10 +324,9 @@ export class VirtualList {
       this.heights.set(index, height)
       changed = true
     }
-    if (changed) this.#canvas.style.height = `${this.#physical}px`
+    if (changed) this.#canvas.style.height = `${this.heights.total}px`
     return changed
   }
 }
 
-const MAX_HEIGHT = 8_000_000
 const OVERSCAN = 240

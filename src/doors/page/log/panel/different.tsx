@@ -2,16 +2,16 @@ import { useRef, useState } from 'preact/hooks'
 import type { Completeness, LogComparison, LogFinding } from '../../../client.ts'
 import { base as own } from '../../base.ts'
 import { clientAt } from '../../session/client-at.ts'
+import { Answered } from '../../ui/answered.tsx'
 import { Button } from '../../ui/controls.tsx'
-import { Failure } from '../../ui/failure.tsx'
 import { counted } from '../../ui/format.ts'
-import { useSlow } from '../../ui/store.ts'
 import { useLoaded } from '../../ui/use-loaded.ts'
 import { NOTHING, queryKey, writeLook } from '../../url.ts'
 import { useSaving } from '../bar/save.ts'
 import { clockOf } from '../find/clock.ts'
 import { rangeOf, rangeText, typedMoment } from '../find/moment.ts'
 import type { Log } from '../use-log.ts'
+import { SidePanel } from './panel.tsx'
 import {
   type Base,
   baseOf,
@@ -19,6 +19,7 @@ import {
   figuresText,
   findingLook,
   kindText,
+  once,
   timesOf,
   withBase,
 } from './question.ts'
@@ -33,45 +34,55 @@ export function Different({ log }: { log: Log }) {
   const ask = (next: string) => go({ ...look, different: next })
   // On the page of one node of a fleet, the fleet knows the others.
   const client = base.startsWith('only ') && log.own ? clientAt(new URL('../../', own)) : log.client
-  const { data, error, busy, retry } = useLoaded(
+  const found = useLoaded(
     (signal) => client.different(compareQueryOf(question), { signal }),
     question,
     log.ready,
   )
-  const slow = useSlow(busy)
   const { saving, start } = useSaving(log.say)
+  const head = (
+    <>
+      <h2>What is different?</h2>
+      <Button
+        class="small"
+        icon="save"
+        title="This range as one HTML file to hand over: chart, findings, errors, configuration. Secrets are masked"
+        disabled={saving !== null}
+        onClick={() =>
+          void start('incident.html', (signal) => client.incident(compareQueryOf(question), { signal }))
+        }
+      >
+        {saving === null ? 'Save incident' : 'Saving…'}
+      </Button>
+    </>
+  )
   return (
-    <aside class="fields different" aria-labelledby="different-title">
-      <header>
-        <h2 id="different-title">What is different?</h2>
-        <Button
-          class="small"
-          icon="save"
-          title="This range as one HTML file to hand over: chart, findings, errors, configuration. Secrets are masked"
-          disabled={saving !== null}
-          onClick={() =>
-            void start('incident.html', (signal) => client.incident(compareQueryOf(question), { signal }))
-          }
-        >
-          {saving === null ? 'Save incident' : 'Saving…'}
-        </Button>
-        <Button icon="close" class="quiet" aria-label="Close what is different" onClick={() => ask('')} />
-      </header>
+    <SidePanel class="different" name="What is different" head={head} close={() => ask('')}>
       <div class="body">
         <BaseChoice log={log} base={base} ask={ask} />
-        {error !== null && <Failure error={error} remedies={{ retry }} />}
-        <p class="hint" role="status">
-          {busy ? slow && 'Comparing records…' : data !== null && error === null && summary(log, data, base)}
-        </p>
-        {data !== null && error === null && !busy && (
-          <ol class="findings">
-            {data.findings.map((finding) => (
-              <Finding key={`${finding.kind} ${finding.what}`} log={log} finding={finding} answer={data} />
-            ))}
-          </ol>
-        )}
+        <Answered
+          asked={found}
+          reading="Comparing records…"
+          said={(data) => !found.busy && summary(log, data, base)}
+        >
+          {(data) =>
+            !found.busy && (
+              <ol class="findings">
+                {once(data.findings).map(({ finding, same }) => (
+                  <Finding
+                    key={`${finding.kind} ${finding.what}`}
+                    log={log}
+                    finding={finding}
+                    same={same}
+                    answer={data}
+                  />
+                ))}
+              </ol>
+            )
+          }
+        </Answered>
       </div>
-    </aside>
+    </SidePanel>
   )
 }
 
@@ -156,14 +167,16 @@ function BaseChoice({ log, base, ask }: ChoiceProps) {
 interface FindingProps {
   log: Log
   finding: LogFinding
+  /** Other findings about the same records. */
+  same: readonly LogFinding[]
   answer: Answer
 }
 
-function Finding({ log, finding, answer }: FindingProps) {
+function Finding({ log, finding, same, answer }: FindingProps) {
   const { look, clock } = log
+  const { kind, what, example, node, file } = finding
   const isByNode = /^(only |others)/.test(baseOf(look.different))
   const times = isByNode ? null : timesOf(finding, answer)
-  const where = [finding.node, finding.file].filter(Boolean).join(' / ')
   const target = finding.query === undefined ? null : findingLook(finding.query, look)
   if (target !== null && log.own) target.nodes = target.nodes.filter((id) => id !== log.own)
   if (target !== null) Object.assign(target, rangeOf(target, clockOf('log', clock.log)))
@@ -173,26 +186,35 @@ function Finding({ log, finding, answer }: FindingProps) {
     if (log.own && target.nodes.length > 0) location.assign(`../../${writeLook(target)}`)
     else log.acts.leave(target)
   }
-  const example = finding.example !== finding.what ? finding.example : undefined
+  const about = answer.notes.includes('sampled') && kind !== 'config' ? 'about ' : ''
+  const where = [node, file === what ? undefined : file].filter(Boolean).join(' / ')
+  const isError = [finding, ...same].some((each) => each.kind === 'level' && /error|fatal/.test(each.what))
   const body = (
     <>
-      <span class="kind">{kindText(finding, times)}</span>
-      <code>{finding.what}</code>
-      {example !== undefined && <span class="dim example">{example}</span>}
-      <span class="dim">
-        {answer.notes.includes('sampled') && finding.kind !== 'config' ? 'About ' : ''}
-        {figuresText(finding, times, answer)}
+      <span class={isError ? 'kind bad' : 'kind'}>
+        {[kindText(finding, times), about + figuresText(finding, times, answer)].filter(Boolean).join(': ')}
       </span>
+      {kind !== 'level' && <code>{what}</code>}
+      {same.some((each) => each.kind !== 'level') && (
+        <span class="dim">
+          The same records have{' '}
+          {same
+            .filter((each) => each.kind !== 'level')
+            .map((each) => each.what)
+            .join(', ')}
+        </span>
+      )}
+      {example !== undefined && example !== what && <span class="dim example">{example}</span>}
       {where !== '' && <span class="dim where">{where}</span>}
     </>
   )
-  if (target === null && finding.kind !== 'config') return <li class={finding.kind}>{body}</li>
+  if (target === null && kind !== 'config') return <li class={kind}>{body}</li>
   return (
-    <li class={finding.kind}>
+    <li class={kind}>
       <Button
         class="pick"
         aria-pressed={target !== null && queryKey(target) === queryKey(look)}
-        title={finding.kind === 'config' ? 'Show the change' : 'Show these records'}
+        title={kind === 'config' ? 'Show the change' : 'Show these records'}
         onClick={show}
       >
         {body}
@@ -228,9 +250,9 @@ function summary(log: Log, { range, base, findings, complete, notes, missing }: 
       {base.records === 0
         ? ' There is nothing to compare with: choose another range.'
         : findings.length === 0 && ' Nothing sets them apart.'}
-      {notes.includes('sampled') && ' Patterns and fields are from a sample.'}
-      {!complete && ' Not everything could be read: the node ran out of time.'}
-      {notes.includes('no-config-scope') && ' Your token does not allow to compare configurations.'}
+      {notes.includes('sampled') && ' Messages and fields were counted in a sample.'}
+      {!complete && ' The node ran out of time before it had read everything.'}
+      {notes.includes('no-config-scope') && ' Your token may not compare configurations.'}
       {missing.length > 0 && ` Without ${missing.map(({ name }) => name).join(', ')}.`}
     </>
   )

@@ -2,8 +2,9 @@ import { useState } from 'preact/hooks'
 import type { LogFields, NumberSummary } from '../../../client.ts'
 import { Button } from '../../ui/controls.tsx'
 import { count, quantity } from '../../ui/format.ts'
-import { termOf, type Value, withValue } from '../find/terms.ts'
+import { termOf, withValue } from '../find/terms.ts'
 import type { Log } from '../use-log.ts'
+import { Entries } from './entries.tsx'
 
 export interface ListProps {
   log: Log
@@ -14,11 +15,11 @@ export interface ListProps {
   groupBy: (field: string) => void
 }
 
-/** The fields of the records with their most frequent values: a click shows only records with that value. */
+/** The fields of the records with their most frequent values. */
 export function FieldList({ log, data, needle, groupBy }: ListProps) {
   const fits = (text: string) => text.toLowerCase().includes(needle)
   const fields = data.fields.flatMap((field) => {
-    const values = fits(field.name) ? field.values : field.values.filter(({ value }) => fits(String(value)))
+    const values = fits(field.name) ? field.values : field.values.filter(({ value }) => fits(value))
     return values.length === 0 && !fits(field.name) ? [] : [{ ...field, values }]
   })
   if (fields.length === 0)
@@ -34,50 +35,70 @@ export function FieldList({ log, data, needle, groupBy }: ListProps) {
   )
 }
 
-type FieldSummary = LogFields['fields'][number]
-
 interface FieldProps extends Pick<ListProps, 'log' | 'groupBy'> {
-  field: FieldSummary
+  field: LogFields['fields'][number]
   records: number
 }
 
-function Field({ log, field, records, groupBy }: FieldProps) {
+function Field({ log, field: { name, count: found, values, numbers }, records, groupBy }: FieldProps) {
   const [all, setAll] = useState(false)
+  const { look, acts } = log
   // Of numbers with many values, the most frequent ones say little.
-  const spread = field.numbers !== undefined && field.values.length >= MANY
-  const shown = all ? field.values : field.values.slice(0, FEW)
-  const share = records === 0 ? 0 : Math.round((field.count / records) * 100)
+  const isSpread = numbers !== undefined && values.length >= MANY
+  const shown = isSpread ? [] : all ? values : values.slice(0, FEW)
+  const share = records === 0 ? 0 : Math.round((found / records) * 100)
+  const isChosen = (value: string) =>
+    look.terms.some(
+      (term) => term.kind === 'where' && term.value === termOf({ field: name, value }, false).value,
+    ) ||
+    (name === 'level' && look.level === `=${value}`)
   return (
     <li>
       <h3>
         <Button
           class="name"
           aria-haspopup="menu"
-          onClick={(event) => log.acts.openField(field.name, event.currentTarget)}
+          onClick={(event) => acts.openField(name, event.currentTarget)}
         >
-          {field.name}
+          {name}
         </Button>
         <Button
           class="quiet small"
-          aria-label={`Group by ${field.name}`}
-          title="Records by the values of this field"
-          onClick={() => groupBy(field.name)}
+          aria-label={`Group by ${name}`}
+          title="Count the records by the values of this field"
+          onClick={() => groupBy(name)}
         >
           Group by
         </Button>
-        <span class="dim" title={`${count(field.count)} of ${count(records)} records have it`}>
+        <span class="dim" title={`${count(found)} of ${count(records)} records have it`}>
           {share === 0 ? '< 1' : share} %
         </span>
       </h3>
-      {field.numbers !== undefined && <Spread numbers={field.numbers} />}
-      <ul hidden={spread}>
-        {shown.map((each) => (
-          <ValueRow key={String(each.value)} log={log} field={field} counted={each} />
-        ))}
-      </ul>
-      {field.values.length > FEW && !spread && (
+      {numbers !== undefined && <Spread numbers={numbers} />}
+      {shown.length > 0 && (
+        <Entries
+          class="values"
+          isPlain
+          headings={['Value', 'Records', 'Hide'].map((each) => (
+            <th key={each} scope="col">
+              {each}
+            </th>
+          ))}
+          spoken={(text) => `with ${name}: ${text}`}
+          entries={shown.map(({ value, count: own }) => ({
+            key: value,
+            text: value === '' ? '(empty)' : value,
+            share: found === 0 ? 0 : own / found,
+            figures: [count(own)],
+            isChosen: isChosen(value),
+            choose: () => acts.apply(withValue(look, { field: name, value }, false)),
+            hide: () => acts.apply(withValue(look, { field: name, value }, true)),
+          }))}
+        />
+      )}
+      {values.length > FEW && !isSpread && (
         <Button class="quiet small" aria-expanded={all} onClick={() => setAll(!all)}>
-          {all ? 'Fewer' : `${field.values.length - FEW} more`}
+          {all ? 'Fewer' : `${values.length - FEW} more`}
         </Button>
       )}
     </li>
@@ -98,36 +119,6 @@ function Spread({ numbers: { min, median, p95, max, unit } }: { numbers: NumberS
         {quantity(p95, unit)}
       </p>
     </div>
-  )
-}
-
-type Counted = FieldSummary['values'][number]
-
-function ValueRow({ log, field, counted }: { log: Log; field: FieldSummary; counted: Counted }) {
-  const value: Value = { field: field.name, value: String(counted.value) }
-  const share = field.count === 0 ? 0 : counted.count / field.count
-  const { look } = log
-  const choose = (not: boolean) => log.acts.apply(withValue(look, value, not))
-  const wanted = termOf(value, false).value
-  const active =
-    look.terms.some((term) => term.kind === 'where' && term.value === wanted) ||
-    (value.field === 'level' && look.level === `=${value.value}`)
-  const name = value.value === '' ? '(empty)' : value.value
-  return (
-    <li class="value">
-      <span class="share" style={{ width: `${Math.max(1, share * 100)}%` }} />
-      <Button class="pick" aria-pressed={active} onClick={() => choose(false)}>
-        <span class="hidden">Only records with {value.field}: </span>
-        <span class="text">{name}</span> <span class="count">{count(counted.count)}</span>
-      </Button>
-      <Button
-        class="hide"
-        aria-label={`Hide records with ${value.field}: ${name}`}
-        onClick={() => choose(true)}
-      >
-        −
-      </Button>
-    </li>
   )
 }
 

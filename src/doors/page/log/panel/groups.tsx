@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks'
 import type { GroupsQuery, LogFields, LogGroups } from '../../../client.ts'
+import { Answered } from '../../ui/answered.tsx'
 import { Button } from '../../ui/controls.tsx'
-import { Failure } from '../../ui/failure.tsx'
 import { count, counted, quantity } from '../../ui/format.ts'
-import { useSlow } from '../../ui/store.ts'
 import { useLoaded } from '../../ui/use-loaded.ts'
 import { fieldsQueryOf } from '../find/query.ts'
 import { withValue } from '../find/terms.ts'
 import type { Log } from '../use-log.ts'
+import { Entries } from './entries.tsx'
 
 type Sort = NonNullable<GroupsQuery['sort']>
 
@@ -19,7 +19,8 @@ interface Props {
 }
 
 /** The records by the values of a field: which path has the most errors, or the slowest requests? */
-export function GroupList({ log, data, by, setBy }: Props) {
+export function GroupList({ log, data, by: asked, setBy }: Props) {
+  const by = asked || usualField(data)
   const numeric = data.fields.filter((field) => field.numbers !== undefined && field.name !== by)
   // How long something took is asked most often.
   const usual = (numeric.find((field) => field.numbers!.unit === 'ms') ?? numeric[0])?.name ?? ''
@@ -33,21 +34,20 @@ export function GroupList({ log, data, by, setBy }: Props) {
     JSON.stringify(query),
     log.ready && by !== '',
   )
-  const slow = useSlow(groups.busy && by !== '')
   const options = (names: string[]) =>
     names.map((name) => (
       <option key={name} value={name}>
         {name}
       </option>
     ))
+  if (by === '') return <p class="hint">These records have no fields to group by.</p>
   return (
     <>
       <p class="choices">
         <label>
           Group by{' '}
           <select value={by} onChange={(event) => setBy(event.currentTarget.value)}>
-            {by === '' && <option value="">choose a field</option>}
-            {options(data.fields.map(({ name }) => name))}
+            {options([...new Set([by, ...data.fields.map(({ name }) => name)])])}
           </select>
         </label>
         <label>
@@ -58,71 +58,69 @@ export function GroupList({ log, data, by, setBy }: Props) {
           </select>
         </label>
       </p>
-      {groups.error !== null && <Failure error={groups.error} remedies={{ retry: groups.retry }} />}
-      <p class="hint" role="status">
-        {slow ? 'Grouping records…' : groups.data === null ? '' : summary(groups.data)}
-      </p>
-      {groups.data !== null && groups.error === null && (
-        <Table log={log} data={groups.data} sort={sort} setSort={setSort} />
-      )}
+      <Answered asked={groups} reading="Grouping records…" said={summary}>
+        {(found) => <Groups log={log} data={found} sort={sort} setSort={setSort} />}
+      </Answered>
     </>
   )
 }
 
-interface TableProps {
+/** What people group by first: a path, then whatever has a few values, in most of the records. */
+function usualField({ fields, records }: LogFields): string {
+  const named = PATHS.find((name) => fields.some((field) => field.name === name))
+  const few = fields.filter(
+    ({ name, values, count }) =>
+      name !== 'level' && values.length > 1 && values.length < 10 && count * 2 > records,
+  )
+  return named ?? (few.find(({ numbers }) => numbers === undefined) ?? few[0] ?? fields[0])?.name ?? ''
+}
+
+const PATHS = ['path', 'route', 'endpoint', 'url', 'uri', 'request']
+
+interface GroupsProps {
   log: Log
   data: LogGroups
   sort: Sort
   setSort: (sort: Sort) => void
 }
 
-function Table({ log, data, sort, setSort }: TableProps) {
+function Groups({ log, data, sort, setSort }: GroupsProps) {
+  const { by, of, unit, groups } = data
   const columns: [Sort, string][] = [
     ['count', 'Records'],
     ['errors', 'Errors'],
-    ...(data.of === null ? [] : ([['p95', 'p95']] as [Sort, string][])),
+    ...(of === null ? [] : ([['p95', 'p95']] as [Sort, string][])),
   ]
-  const most = Math.max(1, ...data.groups.map((group) => group[sort] ?? 0))
+  const most = Math.max(1, ...groups.map((group) => group[sort] ?? 0))
+  const headings = [
+    <th key="by" scope="col">
+      {by}
+    </th>,
+    ...columns.map(([name, label]) => (
+      <th scope="col" key={name} aria-sort={sort === name ? 'descending' : 'none'}>
+        <Button class="quiet small" onClick={() => setSort(name)}>
+          {label}
+          {sort === name && ' ↓'}
+        </Button>
+      </th>
+    )),
+  ]
   return (
-    <table class="groups">
-      <thead>
-        <tr>
-          <th scope="col">{data.by}</th>
-          {columns.map(([name, label]) => (
-            <th scope="col" key={name} aria-sort={sort === name ? 'descending' : 'none'}>
-              <Button class="quiet small" onClick={() => setSort(name)}>
-                {label}
-                {sort === name && ' ↓'}
-              </Button>
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {data.groups.map((group) => (
-          <tr key={group.value}>
-            <td class="value">
-              <span class="share" style={{ width: `${Math.max(1, ((group[sort] ?? 0) / most) * 100)}%` }} />
-              <Button
-                class="pick"
-                title={detail(group, data)}
-                onClick={() =>
-                  log.acts.apply(withValue(log.look, { field: data.by, value: group.value }, false))
-                }
-              >
-                <span class="hidden">Only records with {data.by}: </span>
-                <span class="text">{group.value === '' ? '(empty)' : group.value}</span>
-              </Button>
-            </td>
-            {columns.map(([name]) => (
-              <td key={name} class="count">
-                {name === 'p95' ? quantity(group.p95 ?? null, data.unit) : count(group[name])}
-              </td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Entries
+      class="groups"
+      headings={headings}
+      spoken={(text) => `with ${by}: ${text}`}
+      entries={groups.map((group) => ({
+        key: group.value,
+        text: group.value === '' ? '(empty)' : group.value,
+        title: detail(group, data),
+        share: (group[sort] ?? 0) / most,
+        figures: columns.map(([name]) =>
+          name === 'p95' ? quantity(group.p95 ?? null, unit) : count(group[name]),
+        ),
+        choose: () => log.acts.apply(withValue(log.look, { field: by, value: group.value }, false)),
+      }))}
+    />
   )
 }
 

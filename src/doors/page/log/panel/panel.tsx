@@ -1,9 +1,9 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { Answered } from '../../ui/answered.tsx'
 import { Button, Search } from '../../ui/controls.tsx'
-import { Failure } from '../../ui/failure.tsx'
 import { counted } from '../../ui/format.ts'
 import { later } from '../../ui/later.tsx'
-import { useSlow } from '../../ui/store.ts'
 import { useLoaded } from '../../ui/use-loaded.ts'
 import { fieldsQueryOf } from '../find/query.ts'
 import { type PanelTab, TABS } from '../preferences.ts'
@@ -15,16 +15,34 @@ const GroupList = later(() => import('../../parts.ts').then((parts) => parts.Gro
 
 const NAMES: Record<PanelTab, string> = { fields: 'Fields', patterns: 'Patterns', groups: 'Groups' }
 
+interface SideProps {
+  class?: string
+  /** What the panel is about. */
+  name: string
+  /** Its heading, or its tabs. */
+  head: ComponentChildren
+  close: () => void
+  children: ComponentChildren
+}
+
+/** A panel beside the records. */
+export function SidePanel({ class: own = '', name, head, close, children }: SideProps) {
+  return (
+    <aside class={`fields ${own}`} aria-label={name}>
+      <header>
+        {head}
+        <Button icon="close" class="quiet" aria-label={`Close ${name.toLowerCase()}`} onClick={close} />
+      </header>
+      {children}
+    </aside>
+  )
+}
+
 /** What the chosen records are made of: their fields with the most frequent values, and their kinds of messages. */
 export function Panel({ log, tab }: { log: Log; tab: PanelTab }) {
   const { showPanel } = log.preferences
   const query = fieldsQueryOf(log.look)
-  const { data, error, busy, retry } = useLoaded(
-    (signal) => log.client.fields(query, { signal }),
-    JSON.stringify(query),
-    log.ready,
-  )
-  const slow = useSlow(busy)
+  const fields = useLoaded((signal) => log.client.fields(query, { signal }), JSON.stringify(query), log.ready)
   const [narrow, setNarrow] = useState('')
   const [by, setBy] = useState('')
   const groupBy = (field: string) => {
@@ -33,52 +51,46 @@ export function Panel({ log, tab }: { log: Log; tab: PanelTab }) {
   }
   const [List, filter] =
     tab === 'fields' ? [FieldList, 'Filter fields and values'] : [PatternList, 'Filter patterns']
-  return (
-    <aside class="fields" aria-label="Fields and patterns">
-      <header>
-        <div class="tabs" role="tablist" aria-label="What to show">
-          {TABS.map((each) => (
-            <Button
-              role="tab"
-              key={each}
-              id={`tab-${each}`}
-              aria-selected={tab === each}
-              aria-controls="fields-body"
-              onClick={() => showPanel(each)}
-            >
-              {NAMES[each]}
-            </Button>
-          ))}
-        </div>
+  const tabs = (
+    <div class="tabs" role="tablist" aria-label="What to show">
+      {TABS.map((each) => (
         <Button
-          icon="close"
-          class="quiet"
-          aria-label="Close fields and patterns"
-          onClick={() => showPanel('off')}
-        />
-      </header>
-      <div id="fields-body" role="tabpanel" aria-labelledby={`tab-${tab}`}>
-        {error !== null ? (
+          role="tab"
+          key={each}
+          id={`tab-${each}`}
+          aria-selected={tab === each}
+          aria-controls="fields-body"
+          onClick={() => showPanel(each)}
+        >
+          {NAMES[each]}
+        </Button>
+      ))}
+    </div>
+  )
+  return (
+    <SidePanel name="Fields and patterns" head={tabs} close={() => showPanel('off')}>
+      <div id="fields-body" class="body" role="tabpanel" aria-labelledby={`tab-${tab}`}>
+        <Answered
+          asked={fields}
           // What the list says already is not said again.
-          log.failure === null && <Failure error={error} remedies={{ retry }} />
-        ) : data === null ? (
-          <p class="hint" role="status">
-            {slow ? 'Reading records…' : ''}
-          </p>
-        ) : tab === 'groups' ? (
-          <GroupList log={log} data={data} by={by} setBy={setBy} />
-        ) : (
-          <>
-            <p class="hint" role="status">
-              {slow
-                ? 'Reading records…'
-                : `From ${data.sampled ? 'the newest ' : ''}${counted(data.records, 'record')}`}
-            </p>
-            <Search class="narrow" label={filter} value={narrow} set={setNarrow} />
-            <List log={log} data={data} needle={narrow.toLowerCase()} groupBy={groupBy} />
-          </>
-        )}
+          failing={log.failure === null}
+          reading="Reading records…"
+          said={({ sampled, records }) =>
+            tab === 'groups' ? '' : `From ${sampled ? 'the newest ' : ''}${counted(records, 'record')}`
+          }
+        >
+          {(data) =>
+            tab === 'groups' ? (
+              <GroupList log={log} data={data} by={by} setBy={setBy} />
+            ) : (
+              <>
+                <Search class="narrow" label={filter} value={narrow} set={setNarrow} />
+                <List log={log} data={data} needle={narrow.toLowerCase()} groupBy={groupBy} />
+              </>
+            )
+          }
+        </Answered>
       </div>
-    </aside>
+    </SidePanel>
   )
 }

@@ -71,20 +71,43 @@ export function findingLook(query: string, look: Look): Look {
   return { ...readLook(query), columns, marks, message, by, different }
 }
 
+/** Findings with the same figures in the same log are about the same records: the first of them stands for all. */
+export function once(findings: readonly LogFinding[]): { finding: LogFinding; same: LogFinding[] }[] {
+  const isRecords = ({ kind }: LogFinding) => kind === 'pattern' || kind === 'field' || kind === 'level'
+  const groups = new Map<string, LogFinding[]>()
+  for (const each of findings) {
+    const { kind, what, count, base, node, file } = each
+    const key = JSON.stringify(isRecords(each) ? [count, base, node, file] : [kind, what, node])
+    groups.set(key, [...(groups.get(key) ?? []), each])
+  }
+  return [...groups.values()].map((group) => {
+    // What the records say tells more than their level.
+    const finding = group.find(({ kind }) => kind !== 'level') ?? group[0]!
+    return { finding, same: group.filter((each) => each !== finding) }
+  })
+}
+
+const LEVELS: Record<string, string> = {
+  fatal: 'Fatal errors',
+  error: 'Errors',
+  warn: 'Warnings',
+  info: 'Info records',
+  debug: 'Debug records',
+}
+
 /** What a finding is, in a few words. */
 export function kindText({ kind, what, count, base, query }: LogFinding, times: number | null): string {
   const byNode = times === null
-  if (kind === 'config') return byNode ? 'Other setting' : 'Changed setting'
-  if (kind === 'silent') return 'Silent log'
-  const often = byNode ? 'frequency differs' : times > 1 ? 'more often' : 'less often'
-  if (kind === 'level') return `Level ${often}`
+  if (kind === 'config') return byNode ? 'Different setting' : 'Setting changed'
+  if (kind === 'silent') return 'Log went quiet'
+  if (kind === 'level') return LEVELS[what] ?? what
   const where = kind === 'field' ? (new URLSearchParams(query).getAll('where').at(-1) ?? '') : ''
   if (where.startsWith(`${what}>`)) return 'Larger numbers'
   if (where.startsWith(`${what}<`)) return 'Smaller numbers'
   const thing = kind === 'pattern' ? 'Message' : 'Value'
   if (base === 0) return byNode ? `${thing} only here` : `New ${thing.toLowerCase()}`
   if (count === 0) return byNode ? `${thing} only elsewhere` : `${thing} gone`
-  return `${thing} ${often}`
+  return byNode ? thing : `${thing} ${times > 1 ? 'more often' : 'less often'}`
 }
 
 /** How many times as often something is in the range as in the base. */
@@ -92,22 +115,23 @@ export function timesOf({ count, base }: LogFinding, { range, base: other }: Log
   return count / Math.max(1, range.to - range.from) / (base / Math.max(1, other.to - other.from))
 }
 
-/** `540 now, 41 before, 13× as often`, with rates where the periods differ in length. Between nodes, before is elsewhere. */
+/** `540 now, 41 before, 13 times as often`, with rates where the periods differ in length. Between nodes, before is elsewhere. */
 export function figuresText(finding: LogFinding, times: number | null, answer: LogComparison): string {
   const { kind, count: now, base } = finding
-  if (times === null) return kind === 'config' ? '' : `${count(now)} here, ${count(base)} elsewhere`
-  if (kind === 'config') return counted(now + base, 'change')
+  const some = (value: number) => (value === 0 ? 'none' : count(value))
+  if (kind === 'config') return times === null ? '' : counted(now + base, 'change')
+  if (times === null) return `${some(now)} here, ${some(base)} elsewhere`
   const factor = times > 1 ? times : 1 / times
   const figure = factor < 10 ? factor.toFixed(1) : count(Math.round(factor))
-  const often = now * base > 0 && factor >= 1.5 ? `, ${figure}× as ${times > 1 ? 'often' : 'rare'}` : ''
+  const often = now * base > 0 && factor >= 1.5 ? `, ${figure} times as ${times > 1 ? 'often' : 'rare'}` : ''
   const [range, other] = [answer.range, answer.base].map(({ from, to }) => (to - from) / 60_000) as [
     number,
     number,
   ]
   const isUneven = now * base > 0 && Math.abs(range - other) > other / 10
   const rate = (value: number, minutes: number) =>
-    isUneven ? ` (${Number((value / minutes).toPrecision(2))}/min)` : ''
-  return `${count(now)} now${rate(now, range)}, ${count(base)} before${rate(base, other)}${often}`
+    isUneven ? ` (${Number((value / minutes).toPrecision(2))} a minute)` : ''
+  return `${some(now)} now${rate(now, range)}, ${some(base)} before${rate(base, other)}${often}`
 }
 
 function iso(ms: number): string {

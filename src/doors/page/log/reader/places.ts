@@ -119,11 +119,29 @@ async function findHit(screen: Screen, direction: 1 | -1): Promise<number | null
       const there = await toGoal(screen, { ...NO_GOAL, ...found, time: timeIn(found.line), marked: true })
       return there && !screen.closed && screen.window.failure === null ? (screen.selected?.to ?? null) : null
     }
+    if (window.full) {
+      const there = await goOn(screen, direction)
+      if (there === null) return null
+      seq = there
+      continue
+    }
     if (direction > 0) await window.loadNewer()
     else await window.loadOlder()
     if (window.firstSeq === firstSeq && window.endSeq === endSeq) return null
   }
   return null
+}
+
+/** To the records after (1) or before (-1) those of a full window; resolves to the first of them, or null at the end. */
+export async function goOn(screen: Screen, direction: 1 | -1): Promise<number | null> {
+  const { newer, older, atEnd } = screen.window
+  const cursor = direction > 0 ? (atEnd ? null : newer) : older
+  if (cursor === null) return null
+  screen.reopen()
+  const seq = await screen.window.openAround({ before: cursor })
+  if (screen.closed || screen.window.failure !== null) return null
+  screen.list.show(seq, direction > 0 ? 'start' : 'center')
+  return direction > 0 ? seq : seq - 1
 }
 
 /** Forward to a record from a cursor before it. */

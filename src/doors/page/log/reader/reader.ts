@@ -1,6 +1,6 @@
 import { isFiltered, isNarrowed } from '../find/query.ts'
 import { textOf, timeIn } from '../record/record.ts'
-import { type Goal, goalAt, isOutside, NO_GOAL, toGoal, toHit, toLink, toTime } from './places.ts'
+import { type Goal, goalAt, goOn, isOutside, NO_GOAL, toGoal, toHit, toLink, toTime } from './places.ts'
 import { Screen, type ScreenOptions } from './screen.ts'
 import type { Sorting } from './sort.ts'
 import { timeNear } from './survey.ts'
@@ -95,6 +95,12 @@ export class Reader extends Screen {
     if (by !== null) this.window.sort(items, by)
     else if (goal === null || !(await toGoal(this, goal))) await this.window.openTail()
     this.changed()
+  }
+
+  /** To what comes after (1) or before (-1) as many records as are shown at once. */
+  async goOn(direction: 1 | -1): Promise<void> {
+    this.#touched()
+    await goOn(this, direction)
   }
 
   goToTime(ms: number): Promise<void> {

@@ -305,6 +305,14 @@ export class Screen {
     return { ...this.placeOf(this.list.top().seq), record: false }
   }
 
+  /** Where the list ends, although the log goes on: at its first (-1) or its last (1) record in view. */
+  get stopped(): 1 | -1 | null {
+    const { window, list } = this
+    if (!window.full || window.sorted !== null) return null
+    if (list.atEnd && !window.atEnd) return 1
+    return window.older !== null && list.beyond.above < 4 ? -1 : null
+  }
+
   #scrolled(first: number, last: number, atEnd: boolean): void {
     const wasUnseen = this.unseen
     if (atEnd) this.unseen = 0

@@ -13,9 +13,9 @@ interface WindowEvents {
 }
 
 /**
- * The part of a log that is loaded: a run of records with a cursor at either end. It grows at both ends, and drops
- * records at the far end when it holds too many. A record's `seq` counts from where the window was opened and never
- * changes.
+ * The part of a log that is loaded: a run of records with a cursor at either end. It grows at both ends until it is full;
+ * a log that is followed drops its oldest records then. A record's `seq` counts from where the window was opened and
+ * never changes.
  */
 export class LogWindow {
   items: Item[] = []
@@ -61,6 +61,11 @@ export class LogWindow {
 
   get endSeq(): number {
     return this.firstSeq + this.items.length
+  }
+
+  /** Whether it takes no more: the page opens another window to go on. */
+  get full(): boolean {
+    return this.items.length >= MAX_ITEMS || this.#chars >= MAX_CHARS
   }
 
   item(seq: number): Item | undefined {
@@ -111,7 +116,7 @@ export class LogWindow {
   }
 
   async loadOlder(): Promise<void> {
-    if (this.loading !== null || this.older === null) return
+    if (this.loading !== null || this.older === null || this.full) return
     await this.#load('older', async () => {
       const page = await this.#page({ before: this.older!, size: this.#pageSize })
       this.#pageSize = Math.min(this.#pageSize * 2, 2 * 1024 * 1024)
@@ -121,7 +126,7 @@ export class LogWindow {
   }
 
   async loadNewer(): Promise<void> {
-    if (this.loading !== null || this.newer === null || this.#follower !== null) return
+    if (this.loading !== null || this.newer === null || this.full || this.#follower !== null) return
     await this.#load('newer', async () => {
       const page = await this.#page({ after: this.newer!, size: this.#pageSize })
       this.newer = page.next ?? this.newer
@@ -293,7 +298,6 @@ export class LogWindow {
     this.#chars += weigh(items)
     if (this.older !== null) this.#marks.unshift({ seq: this.firstSeq, cursor: this.older })
     this.#events.spliced(0, 0, items.length)
-    if (this.live === 'off') this.#dropFrom('end')
   }
 
   #append(all: Item[]): void {
@@ -306,7 +310,7 @@ export class LogWindow {
       this.#marks.push({ seq: this.endSeq, cursor: this.newer })
     }
     this.#events.spliced(this.items.length - items.length, 0, items.length)
-    this.#dropFrom('start')
+    if (this.full && this.#follower !== null) this.#dropOldest()
   }
 
   /** Puts records that come late where they belong; returns the others. */
@@ -325,26 +329,17 @@ export class LogWindow {
     })
   }
 
-  /** Drops a quarter of too many records, up to a mark from which they can be loaded again. */
-  #dropFrom(side: 'start' | 'end'): void {
-    if (this.items.length <= MAX_ITEMS && this.#chars <= MAX_CHARS) return
-    const isStart = side === 'start'
-    const goal = this.firstSeq + this.items.length * (isStart ? 0.25 : 0.75)
-    const inside = this.#marks.filter(({ seq }) => seq > this.firstSeq && seq < this.endSeq)
-    const mark = isStart ? inside.find(({ seq }) => seq >= goal) : inside.findLast(({ seq }) => seq <= goal)
+  /** Drops about a quarter of the records, up to a mark from which they can be loaded again. */
+  #dropOldest(): void {
+    const goal = this.firstSeq + this.items.length / 4
+    const mark = this.#marks.find(({ seq }) => seq >= goal && seq < this.endSeq)
     if (mark === undefined) return
-    const at = mark.seq - this.firstSeq
-    const dropped = isStart ? this.items.splice(0, at) : this.items.splice(at)
+    const dropped = this.items.splice(0, mark.seq - this.firstSeq)
     this.#chars -= weigh(dropped)
-    this.#marks = this.#marks.filter(({ seq }) => (isStart ? seq >= mark.seq : seq <= mark.seq))
-    if (isStart) {
-      this.firstSeq = mark.seq
-      this.older = mark.cursor
-    } else {
-      this.newer = mark.cursor
-      this.atEnd = false
-    }
-    this.#events.spliced(isStart ? 0 : at, dropped.length, 0)
+    this.#marks = this.#marks.filter(({ seq }) => seq >= mark.seq)
+    this.firstSeq = mark.seq
+    this.older = mark.cursor
+    this.#events.spliced(0, dropped.length, 0)
   }
 }
 
@@ -368,9 +363,9 @@ const LONGEST = 64 * 1024 * 1024
 /** How often a fleet that is followed is asked up to when it is complete. */
 const SETTLE_MS = 10_000
 const GATHER_MS = 60
-const MAX_ITEMS = 1_500_000
+export const MAX_ITEMS = 100_000
 /** Characters held in memory; log text is mostly Latin-1, one byte each. */
-const MAX_CHARS = 500_000_000
+const MAX_CHARS = 200_000_000
 
 function weigh(items: Item[]): number {
   let sum = 0

@@ -7,6 +7,8 @@ export interface FieldColumn {
   chars: number
   /** Whether its values are numbers, which are aligned right. */
   numeric: boolean
+  /** Of a request, whose values need no name: what its numbers are in; null for other fields. */
+  unit: string | null
 }
 
 /** What a row needs to know beside its record. */

@@ -119,6 +119,12 @@ export function levelOf(word: string): Level | null {
   return null
 }
 
+/** The worst of some words for levels; null if none of them is one. */
+export function worstOf(words: readonly string[]): Level | null {
+  const found = words.map(levelOf)
+  return LEVELS.findLast((level) => found.includes(level)) ?? null
+}
+
 /** The levels that a filter leaves, or null for all, those without a level included. */
 export function levelsOf(filter: string): readonly string[] | null {
   if (filter === '') return null

@@ -103,10 +103,11 @@ function tagsCell({ tags, raw }: Shown, look: RowLook): HTMLElement {
   return element('span', { class: 'g', title: written.join(' ') || null }, ...parts)
 }
 
-function fieldCell(record: Shown, { name, chars, numeric }: FieldColumn, look: RowLook): HTMLElement {
+function fieldCell(record: Shown, { name, chars, numeric, unit }: FieldColumn, look: RowLook): HTMLElement {
   const value = valuesOf(record, name)[0] ?? ''
-  const classes = `x${numeric ? ' number' : ''}${value === '' ? '' : ' v'}`
-  const cell = valueCell(classes, name, value, styled(clip(value, CONTEXT), look.marks))
+  const shown = value === '' ? '' : clip(value, CONTEXT) + (unit ?? '')
+  const classes = `x${unit === null ? '' : ' request'}${numeric ? ' number' : ''}${value === '' ? '' : ' v'}`
+  const cell = valueCell(classes, name, value, styled(shown, look.marks))
   cell.title = value
   // By script, which the page's policy allows.
   cell.style.width = `${chars}ch`

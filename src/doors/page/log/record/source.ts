@@ -14,19 +14,25 @@ export function apart({ files, nodes }: Sources): readonly string[] {
   return nodes.length > 1 ? nodes : files
 }
 
-/** A letter and a colour for each source, in the order of their names. */
+/** A letter and a colour for each source, in the order of the list. */
 export function markOf(sources: Sources, name = sources.alone): { letter: string; colour: string } {
   const index = [...apart(sources), ...sources.files, ...sources.nodes].indexOf(name)
-  if (index < 0) return { letter: '?', colour: 'hsl(0 0% 50%)' }
+  if (index < 0) return { letter: '?', colour: 'GrayText' }
   const letter = String.fromCharCode(65 + (index % 26)) + (index < 26 ? '' : Math.floor(index / 26))
-  return {
-    letter,
-    colour: `hsl(${HUES[index % HUES.length]} 36% 50%)`,
-  }
+  return { letter, colour: `light-dark(${COLOURS[index % COLOURS.length]})` }
 }
 
-/** Muted, and none of the colours of levels (blue, orange, red and magenta); neighbours are far apart. */
-const HUES = [170, 262, 84, 232, 128, 282, 62, 190, 150, 246]
+/** For light and dark grounds. None is a colour of levels (blue, orange, red, magenta), and neighbours differ much. */
+const COLOURS = [
+  'hsl(174 60% 33%), hsl(172 45% 48%)',
+  'hsl(264 42% 56%), hsl(264 60% 72%)',
+  'hsl(62 65% 34%), hsl(60 50% 52%)',
+  'hsl(212 14% 48%), hsl(212 14% 64%)',
+  'hsl(20 40% 40%), hsl(22 42% 60%)',
+  'hsl(128 40% 36%), hsl(128 35% 52%)',
+  'hsl(240 35% 62%), hsl(240 60% 80%)',
+  'hsl(190 70% 38%), hsl(190 60% 62%)',
+]
 
 /** Where a record is from, in full: `db-4/broker.log`. */
 export function originOf({ file, node }: Shown, { alone }: Sources): string {
@@ -45,12 +51,12 @@ export function sourcesOf(
   return { files, nodes: expanded(look.nodes, nodes), alone: shown.length === 1 ? shown[0]! : '' }
 }
 
-/** Patterns become the names that they match. */
-function expanded(chosen: readonly string[], names: readonly string[]): string[] {
+/** Patterns become the names that they match, in their order. */
+export function expanded(chosen: readonly string[], names: readonly string[]): string[] {
   const found = chosen.flatMap((each) =>
     names.includes(each) || !isPattern(each) ? [each] : names.filter((name) => globOf(each).test(name)),
   )
-  return [...new Set(found)].sort()
+  return [...new Set(found)]
 }
 
 /** A shell pattern as a regular expression: `*` stands for any characters, `?` for one. */

@@ -34,11 +34,25 @@ export function styled(source: string, marks: readonly Mark[]): DocumentFragment
     }
     const colour = hit === null ? '' : hit.colour === 0 ? ' f' : ` h${hit.colour}`
     const part = element(hit === null ? 'span' : 'mark', `${span?.classes ?? ''}${colour}`.trim(), piece)
-    if (span?.color != null && hit === null) part.style.color = span.color
+    if (hit === null) {
+      if (span!.color !== null) part.style.color = span!.color
+      for (const [, ground, number] of span!.classes.matchAll(/a-([fb])g(\d+)/g))
+        part.style.setProperty(`--${ground}`, ANSI_HUES[Number(number) % 8]!)
+    } else if (hit.colour > 0) part.style.setProperty('--h', hueOf(hit.colour))
     out.append(part)
   }
   return out
 }
+
+/** Red, green, yellow, blue, magenta and cyan between black and white, which have none. */
+const ANSI_HUES = ['0', '3', '130', '42', '217', '305', '187', '0']
+
+/** The hue of a highlighted text, by its number from 1. */
+export function hueOf(colour: number): string {
+  return HUES[(colour - 1) % HUES.length]!
+}
+
+const HUES = ['205', '120', '330', '260', '30', '178']
 
 /** A stretch, if it has begun. */
 function at<T extends { from: number }>(stretch: T | undefined, from: number): T | null {

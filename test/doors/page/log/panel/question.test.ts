@@ -80,12 +80,14 @@ describe('a finding', () => {
     const times = timesOf(FINDING, answer)
     expect(times).toBeCloseTo(12)
     expect(kindText(FINDING, times)).toBe('Message more often')
-    expect(figuresText(FINDING, times, answer)).toBe('40 now (4/min), 20 before (0.33/min), 12× as often')
+    expect(figuresText(FINDING, times, answer)).toBe(
+      '40 now (4 a minute), 20 before (0.33 a minute), 12 times as often',
+    )
     const even = { ...answer, base: answer.range }
-    expect(figuresText(FINDING, timesOf(FINDING, even), even)).toBe('40 now, 20 before, 2.0× as often')
+    expect(figuresText(FINDING, timesOf(FINDING, even), even)).toBe('40 now, 20 before, 2.0 times as often')
     const rare = { ...FINDING, count: 1 }
     expect(figuresText(rare, timesOf(rare, answer), answer)).toBe(
-      '1 now (0.1/min), 20 before (0.33/min), 3.3× as rare',
+      '1 now (0.1 a minute), 20 before (0.33 a minute), 3.3 times as rare',
     )
   })
 
@@ -95,9 +97,9 @@ describe('a finding', () => {
     [{ kind: 'field', what: 'shard:3', base: 0, query: 'where=shard%3A3' }, 'New value'],
     [{ kind: 'field', what: 'took', query: 'where=took%3E340ms' }, 'Larger numbers'],
     [{ kind: 'field', what: 'took', query: 'where=took%3C3' }, 'Smaller numbers'],
-    [{ kind: 'level', what: 'error' }, 'Level more often'],
-    [{ kind: 'silent', what: 'a.log', count: 0 }, 'Silent log'],
-    [{ kind: 'config', what: 'a.b' }, 'Changed setting'],
+    [{ kind: 'level', what: 'error' }, 'Errors'],
+    [{ kind: 'silent', what: 'a.log', count: 0 }, 'Log went quiet'],
+    [{ kind: 'config', what: 'a.b' }, 'Setting changed'],
   ])('%o is called %s', (change, words) => {
     const finding = { ...FINDING, ...change }
     expect(kindText(finding, finding.count / finding.base)).toBe(words)
