@@ -139,7 +139,7 @@ describePage(
       await page.keyboard.press('/')
       await page.keyboard.type('quota')
       await page.keyboard.press('Enter')
-      await page.getByText(`${ERRORS.length} matches loaded`).waitFor()
+      await page.getByText(`${ERRORS.length} matches`).waitFor()
       await expect.poll(() => numbers(page)).toEqual(ERRORS)
       await expect.poll(() => page.locator('.list mark').allTextContents()).toEqual(ERRORS.map(() => 'quota'))
       const current = () => page.locator('.row[aria-current]').textContent()
@@ -168,7 +168,7 @@ describePage(
     it('shows a level and above, then the lines around an error', async () => {
       const page = await open('file=broker.log')
       await page.getByRole('button', { name: /^error/i }).click()
-      await page.getByText(`${ERRORS.length} matches loaded`).waitFor()
+      await page.getByText(`${ERRORS.length} matches`).waitFor()
       await row(page, 'failed at 9001').locator('.m').click()
       await page.getByRole('button', { name: 'Show the lines around it' }).click()
       await expect.poll(() => numbers(page)).toEqual(expect.arrayContaining([8999, 9000, 9001, 9002]))

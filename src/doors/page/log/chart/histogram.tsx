@@ -42,7 +42,7 @@ export function HistogramView({ log }: { log: Log }) {
   useEffect(() => {
     // The frame has its width even while there is no chart.
     const observer = new ResizeObserver(([entry]) =>
-      setSize({ width: Math.floor(entry!.contentRect.width), height: plot.current!.clientHeight }),
+      setSize({ width: Math.floor(entry!.contentRect.width), height: plot.current?.clientHeight ?? 0 }),
     )
     observer.observe(frame.current!)
     return () => observer.disconnect()
