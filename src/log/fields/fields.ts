@@ -1,6 +1,7 @@
 import type { LogFields } from '../../answers.ts'
 import { isTurnOver, yieldToEventLoop } from '../../kit/limits/yield.ts'
 import { decode, type RecordFields, type Visit } from '../format/format.ts'
+import { LONGEST_PATH } from '../format/json/members.ts'
 import { mainKind, Numbers, numberReader } from '../numbers/numbers.ts'
 import type { Reader } from '../pattern/pattern.ts'
 import type { View } from '../view/answer.ts'
@@ -113,27 +114,29 @@ function look(bytes: Bytes, record: RecordFields, reader: Reader, add: AddField)
   if (level !== undefined) add('level', level, false)
   if (source) add('source', `${source.file}:${source.line}`, false)
   for (const tag of new Set(tags)) add('tag', tag, false)
+  const own = leafPaths(context)
   const visit: Visit = (path, value) => {
     // The time, the message and the like have their own place and are not in the context; an object has members.
-    if (isField(context, path)) add(path, value(), true)
+    if (own.has(path)) add(path, value(), true)
     return false
   }
   visitMembers(bytes, reader, visit, record)
 }
 
-/** Whether a value has a member with this path that is not an object; keys may have dots themselves. */
-function isField(value: unknown, path: string): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  const members = value as Record<string, unknown>
-  if (Object.hasOwn(value, path)) return !isPlainObject(members[path])
-  for (let dot = path.indexOf('.'); dot >= 0; dot = path.indexOf('.', dot + 1)) {
-    const head = path.slice(0, dot)
-    if (Object.hasOwn(value, head) && isField(members[head], path.slice(dot + 1))) return true
+/** The paths of the members of a value that are not objects. */
+function leafPaths(value: unknown, prefix = '', paths = new Set<string>()): Set<string> {
+  if (!isPlainObject(value)) return paths
+  for (const [key, member] of Object.entries(value)) {
+    const path = prefix + key
+    if (path.length > LONGEST_PATH) continue
+    if (isPlainObject(member)) leafPaths(member, `${path}.`, paths)
+    else paths.add(path)
   }
-  return false
+  return paths
 }
 
-const isPlainObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isPlainObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 interface Count {
   count: number

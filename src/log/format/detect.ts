@@ -125,6 +125,9 @@ function spread(lines: readonly SampleLine[]): readonly SampleLine[] {
   ]
 }
 
+/** Lines before the first record, for each record: a file may begin inside a stack trace. */
+const MOST_BEFORE = 50
+
 /** The first format that has half as many lines as the one with the most; null when none has enough. */
 function bestOf(
   candidates: readonly FormatCandidate[],
@@ -137,15 +140,15 @@ function bestOf(
     if (!beginnings.some((byte) => first[byte] === 1)) continue
     const format = make(reference)
     const found = { format, ...count(format, first, lines) }
+    // What follows a record may be its stack trace, however long that is. A record far into other lines is a coincidence.
+    if (found.lines === 0 || found.before > found.lines * MOST_BEFORE) continue
+    if (!format.timed && !explains(format, lines)) continue
     counts.push(found)
     // With half of all lines, no other can have more than twice as many.
     if (found.records > 0 && found.lines * 2 >= lines.length) break
   }
   const most = Math.max(0, ...counts.map(({ lines }) => lines))
-  // One line in fifty begins a record: stack traces are long. One in a thousand is a coincidence.
-  if (most === 0 || most * 50 < lines.length) return null
-  const best = counts.find(({ records, lines }) => records > 0 && lines * 2 >= most)
-  return best && (best.format.timed || explains(best.format, lines)) ? best.format : null
+  return counts.find(({ records, lines }) => records > 0 && lines * 2 >= most)?.format ?? null
 }
 
 /** Without times, a level word may be a coincidence: half of the lines must begin or continue a record. */
@@ -161,6 +164,8 @@ interface FormatCount {
   records: number
   /** Those, and other lines that show the format. */
   lines: number
+  /** Lines before the first of them. */
+  before: number
 }
 
 /** A line of the sample; `open` if its end is not in it. */
@@ -173,8 +178,9 @@ interface SampleLine {
 
 /** How many lines show a format. */
 function count(format: LineFormat, first: Uint8Array, lines: readonly SampleLine[]): FormatCount {
-  const found = { records: 0, lines: 0 }
+  const found = { records: 0, lines: 0, before: 0 }
   for (const line of lines) {
+    if (found.lines === 0) found.before++
     const { bytes, from, to } = line
     if (first[bytes[from]!] === 0) continue
     const isStart =

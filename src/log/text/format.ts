@@ -3,7 +3,7 @@ import { LogError } from '../error.ts'
 import { detectFormat, type LineFormat, PLAIN } from '../format/detect.ts'
 import { lineEnd, startOf } from '../format/lines.ts'
 import type { Selection } from '../selection.ts'
-import type { Zone } from '../time.ts'
+import { UTC, type Zone } from '../time.ts'
 import type { Series } from './series.ts'
 import type { Text } from './text.ts'
 
@@ -13,11 +13,12 @@ export const SAMPLE = 16 * 1024
 const MAX_SAMPLE = 1024 * 1024
 
 /**
- * The format of a log, judged by the newest file that is not empty. A short file in no known format may be the rest of a
- * record that a rotation cut off, so the file before it decides. In a log that is followed (with a `clock`), times without
+ * The format of a log, judged by the newest file that is not empty. A file in no known format may be the rest of a record
+ * that a rotation cut off, so the file before it decides; for a long one, if it has such records, too. In a log that is followed (with a `clock`), times without
  * a year or a date are read relative to now, because the modification time is soon outdated.
  */
 export async function formatOf(series: Series, clock?: Clock): Promise<LineFormat> {
+  let newest: Uint8Array[] | null = null
   for (let i = series.parts.length - 1; i >= 0; i--) {
     const part = series.parts[i]!
     const head = await headOf(part)
@@ -26,9 +27,16 @@ export async function formatOf(series: Series, clock?: Clock): Promise<LineForma
     const tail =
       !part.compressed && size > SAMPLE ? await part.read(Math.max(SAMPLE, size - SAMPLE), size) : undefined
     const format = detectFormat(head, tail, { reference: clock ? () => clock.now() : part.entry.modified })
-    if (format !== PLAIN || size >= SAMPLE) return format
+    if (newest) return newest.some((bytes) => hasTimes(format, bytes)) ? format : PLAIN
+    if (format !== PLAIN) return format
+    if (size >= SAMPLE) newest = tail ? [head, tail] : [head]
   }
   return PLAIN
+}
+
+/** Whether some line has a time in a format. */
+function hasTimes(format: LineFormat, bytes: Uint8Array): boolean {
+  return !timesIn(format, UTC, bytes).next().done
 }
 
 /** The first lines of a file. An archive has no tail that is cheap to read, so a longer first line is read as well. */

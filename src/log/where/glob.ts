@@ -2,14 +2,27 @@
  * Tests values by a shell pattern, in linear time: `*` stands for any characters, `?` for one. It is the engine of
  * regular expressions that tests, because a value may be a message of 8 MiB. It is loaded with the first pattern.
  */
-export async function globTest(glob: string): Promise<(value: string) => boolean> {
+export async function globTest(glob: string): Promise<GlobTest> {
   const { Dfa } = await import('../regex/dfa.ts')
   const whole = new Dfa(`(?s)\\A${[...glob.replace(/\*+/g, '*')].map(expressionOf).join('')}\\z`)
   const encoder = new TextEncoder()
-  return (value) => {
-    const bytes = encoder.encode(value)
-    return whole.test(bytes, 0, bytes.length)
+  return {
+    test(value) {
+      const bytes = encoder.encode(value)
+      return whole.test(bytes, 0, bytes.length)
+    },
+    *inSteps(value) {
+      const bytes = encoder.encode(value)
+      yield
+      return yield* whole.inSteps(bytes, 0, bytes.length)
+    },
   }
+}
+
+/** Tests a value, at once or in steps of some milliseconds. */
+export interface GlobTest {
+  test(value: string): boolean
+  inSteps(value: string): Generator<void, boolean>
 }
 
 function expressionOf(character: string): string {

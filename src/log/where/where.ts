@@ -1,4 +1,5 @@
 import { decode, type RecordFields, type Visit } from '../format/format.ts'
+import { LONGEST_PATH } from '../format/json/members.ts'
 import { endOf } from '../format/lines.ts'
 import { LEVELS, parseLevel } from '../format/read/level.ts'
 import { FORMER_NAMES } from '../format/read/vocabulary.ts'
@@ -12,6 +13,8 @@ interface Condition {
   /** A text that a record with a matching value must contain, or null. */
   literal: string | null
   test: Test
+  /** The same in steps, for a value that may be long. */
+  inSteps?: (value: string) => Generator<void, boolean>
   negated: boolean
 }
 
@@ -33,8 +36,24 @@ export async function whereMatcher(text: string): Promise<Matcher | null> {
     const found = may && hasField({ bytes, from, to }, reader!, field, condition.test)
     return found !== negated
   }
-  if (negated) return { test }
-  return find ? { test, find, needle: find.needle, fields: [field] } : { test, fields: [field] }
+  const matcher = { test, ...(condition.inSteps && { inSteps: testedInSteps(condition, test) }) }
+  if (negated) return matcher
+  return { ...matcher, ...(find && { find, needle: find.needle }), fields: [field] }
+}
+
+/** As `test`, but the values that a record has are tested in steps. */
+function testedInSteps({ field, negated, inSteps }: Condition, test: Matcher['test']) {
+  return function* (...record: Parameters<Matcher['test']>): Generator<void, boolean> {
+    const [bytes, from, to, reader] = record
+    if (field === 'level') return test(...record)
+    const values: string[] = []
+    hasField({ bytes, from, to }, reader!, field, (value) => {
+      values.push(value)
+      return false
+    })
+    for (const value of values) if (yield* inSteps!(value)) return !negated
+    return negated
+  }
 }
 
 async function parse(text: string): Promise<Condition | null> {
@@ -54,7 +73,7 @@ async function parse(text: string): Promise<Condition | null> {
   if (value === '*') return { field, literal: null, test: () => true, negated }
   if (rest[at] === '~') {
     const literal = SPELLED.has(field) ? null : literalIn(value, PLAIN)
-    return { field, literal, test: await globTest(value), negated }
+    return { field, literal, ...(await globTest(value)), negated }
   }
   const test: Test = (own, isText) => own === value || (isText && isSameNumber(own, value))
   return { field, literal: literalOf(field, value), test, negated }
@@ -182,6 +201,7 @@ function visitContext(context: unknown, prefix: string, visit: Visit): boolean {
   if (context === null || typeof context !== 'object' || Array.isArray(context)) return false
   for (const [key, value] of Object.entries(context)) {
     const path = prefix + key
+    if (path.length > LONGEST_PATH) continue
     const isLeaf = value !== null && typeof value !== 'object'
     if (visit(path, () => (typeof value === 'string' ? value : JSON.stringify(value)), isLeaf)) return true
     if (visitContext(value, `${path}.`, visit)) return true

@@ -16,33 +16,47 @@ export const value = { key: '', from: 0, to: 0 }
  * be parsed at all.
  */
 export function findKey(bytes: Uint8Array, from: number, to: number, isWanted: IsWanted): boolean {
-  let at = from + 1
   left = MAX_KEYS
   elements = MAX_ELEMENTS
-  while (left-- > 0) {
-    while (at < to && (bytes[at]! <= 0x20 || bytes[at] === 0x2c)) at++
-    if (bytes[at] !== 0x22) return false
-    const keyEnd = stringEnd(bytes, at, to)
-    if (keyEnd < 0) return false
-    let start = keyEnd
-    while (start < to && bytes[start]! <= 0x20) start++
-    if (bytes[start] !== 0x3a) return false
-    start++
-    while (start < to && bytes[start]! <= 0x20) start++
-    const end = valueEnd(bytes, start, to)
+  for (let at = from + 1; left-- > 0; ) {
+    const start = readKey(bytes, at, to)
+    const end = start < 0 ? -1 : valueEnd(bytes, start, to)
     if (end < 0) return false
-    if (keyEnd - at <= LONGEST_KEY) {
-      const key = wordOf(bytes, at + 1, keyEnd - 1)
-      if (isWanted(key, bytes, start, end)) {
-        value.key = key
-        value.from = start
-        value.to = end
-        return true
-      }
+    const { key } = read
+    if (key !== null && isWanted(key, bytes, start, end)) {
+      value.key = key
+      value.from = start
+      value.to = end
+      return true
     }
     at = end
   }
   return false
+}
+
+/** The last key that was read; null if it is longer than any that is searched for. */
+export const read: { key: string | null } = { key: null }
+
+/** Reads the next key from bytes[from] on; returns where its value begins, or -1 if there is none. */
+export function readKey(bytes: Uint8Array, from: number, to: number): number {
+  let at = from
+  while (at < to && (bytes[at]! <= 0x20 || bytes[at] === 0x2c)) at++
+  const end = at < to && bytes[at] === 0x22 ? stringEnd(bytes, at, to) : -1
+  if (end < 0) return -1
+  let start = end
+  while (start < to && bytes[start]! <= 0x20) start++
+  if (bytes[start] !== 0x3a) return -1
+  start++
+  while (start < to && bytes[start]! <= 0x20) start++
+  read.key = end - at <= LONGEST_KEY ? wordOf(bytes, at + 1, end - 1) : null
+  return start
+}
+
+/** Where the value at bytes[from] ends, counted by itself; -1 if it has no end, or is too deep or too wide. */
+export function endOfValue(bytes: Uint8Array, from: number, to: number): number {
+  left = MAX_KEYS
+  elements = MAX_ELEMENTS
+  return valueEnd(bytes, from, to)
 }
 
 /** Bytes as text, each a character. */

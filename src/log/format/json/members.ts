@@ -1,23 +1,43 @@
 import { decode, type Visit } from '../format.ts'
-import { MAX_KEYS } from '../read/json-fit.ts'
-import { ascii, findKey } from './member.ts'
+import { MAX_DEPTH, MAX_KEYS } from '../read/json-fit.ts'
+import { ascii, endOfValue, read, readKey } from './member.ts'
+
+/** Members with a longer path are not told apart: thousands of keys could each have a long way down to them. */
+export const LONGEST_PATH = 300
 
 /**
  * Visits the members of the JSON object in bytes[from, to), and of those inside it, by their path with dots; at most
- * `MAX_KEYS` of them.
+ * `MAX_KEYS` of them, in one pass over the bytes.
  */
 export function visitJson(bytes: Uint8Array, from: number, to: number, visit: Visit): boolean {
-  let left = MAX_KEYS
-  return visitObject(from, to, '')
-
-  function visitObject(from: number, to: number, prefix: string): boolean {
-    return findKey(bytes, from, to, (key, _, start, end) => {
-      if (left-- <= 0) return true
-      const path = prefix + readable(key)
-      if (visit(path, () => valueText(bytes, start, end), isLeaf(bytes[start]!))) return true
-      return bytes[start] === 0x7b && visitObject(start, end, `${path}.`)
-    })
+  const outer: string[] = []
+  let prefix = ''
+  let at = from + 1
+  for (let left = MAX_KEYS; left > 0; ) {
+    while (at < to && (bytes[at]! <= 0x20 || bytes[at] === 0x2c)) at++
+    if (at < to && bytes[at] === 0x7d && outer.length > 0) {
+      prefix = outer.pop()!
+      at++
+      continue
+    }
+    const start = readKey(bytes, at, to)
+    if (start < 0) return false
+    left--
+    const path = read.key === null ? null : prefix + readable(read.key)
+    const isKnown = path !== null && path.length <= LONGEST_PATH
+    if (isKnown && bytes[start] === 0x7b && outer.length < MAX_DEPTH) {
+      if (visit(path, () => valueText(bytes, start, endOfValue(bytes, start, to)), false)) return true
+      outer.push(prefix)
+      prefix = `${path}.`
+      at = start + 1
+      continue
+    }
+    at = endOfValue(bytes, start, to)
+    if (at < 0) return false
+    const end = at
+    if (isKnown && visit(path, () => valueText(bytes, start, end), isLeaf(bytes[start]!))) return true
   }
+  return false
 }
 
 /** Whether this byte begins a text, a number, true or false. */
