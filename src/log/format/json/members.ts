@@ -25,7 +25,9 @@ export function visitJson(bytes: Uint8Array, from: number, to: number, visit: Vi
     left--
     const path = read.key === null ? null : prefix + readable(read.key)
     const isKnown = path !== null && path.length <= LONGEST_PATH
-    if (isKnown && bytes[start] === 0x7b && outer.length < MAX_DEPTH) {
+    const isObject = isKnown && bytes[start] === 0x7b && outer.length < MAX_DEPTH
+    // An object that is whole has none inside that is not.
+    if (isObject && (outer.length > 0 || endOfValue(bytes, start, to) >= 0)) {
       if (visit(path, () => valueText(bytes, start, endOfValue(bytes, start, to)), false)) return true
       outer.push(prefix)
       prefix = `${path}.`
