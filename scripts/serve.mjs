@@ -121,7 +121,7 @@ async function serveWorker() {
         'usage',
         `A worker has no files: leave out --${name === 'config' ? 'config' : 'tls-cert'}; it takes its configuration from --home.`,
       )
-  for (const warning of [...loaded.warnings, ...checkPlaces(settings, sources)]) complain(warning)
+  for (const warning of [...loaded.warnings, ...checkPlaces(settings)]) complain(warning)
   const node = Number(process.versions.node.split('.')[0]) >= 22 ? process.execPath : part('node')
   const folder = mkdtempSync(join(tmpdir(), 'nodestate-worker-'))
   const variables = join(folder, 'vars')
@@ -159,7 +159,7 @@ async function serveWorker() {
     ready = true
     const { protocol, port } = new URL(url)
     const shown = `${protocol}//${reachable(settings.host)}:${port}`
-    process.stdout.write(`nodestate ${VERSION} listens on ${shown} with ${whereabouts(settings, sources)}\n`)
+    process.stdout.write(`nodestate ${VERSION} listens on ${shown} with ${whereabouts(settings)}\n`)
   })
   child.stderr.on('data', (data) => {
     if (!ready && /Address already in use/i.test(String(data)))
@@ -169,8 +169,8 @@ async function serveWorker() {
 }
 
 /** Refuses a bucket that cannot be used, as the other runtimes do, and warns of what looks like a directory. */
-function checkPlaces(settings, sources) {
-  const places = [settings.home, sources.logs === 'default' ? null : settings.logs]
+function checkPlaces(settings) {
+  const places = [settings.home, settings.logs]
   const warnings = []
   for (const place of places.filter((place) => place !== null)) {
     const bucket = parseBucket(place)
@@ -199,12 +199,12 @@ function variablesOf(settings, sources) {
   return `${lines.join('\n')}\n`
 }
 
-function whereabouts(settings, sources) {
+function whereabouts(settings) {
   const shown = (place) =>
     parseBucket(place) ? printable(place) : `the bound bucket, folder ${printable(place)}`
   const home = (settings.home ?? '.').replace(/(?<=[^/])\/+$/, '')
   const inHome = (name) => shown(parseBucket(home) ? `${home}/${name}` : home)
-  const logs = sources.logs === 'default' ? inHome('logs') : shown(settings.logs)
+  const logs = settings.logs === null ? inHome('logs') : shown(settings.logs)
   const config = inHome('config.toml')
   return `the logs in ${logs} and the configuration from ${config}`
 }

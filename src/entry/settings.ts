@@ -16,7 +16,7 @@ export { SettingsError, type Source } from './settings/row.ts'
 
 /** Every setting. Parsing, errors, `--help`, the table in docs/settings.md and the effective settings come from here. */
 export const SETTINGS = [
-  { name: 'logs', kind: is.location, default: './logs', help: 'Log directory, or s3://bucket/prefix.' },
+  { name: 'logs', kind: is.location, help: 'Log directory, or s3://bucket/prefix.' },
   {
     name: 'home',
     kind: is.location,
@@ -254,6 +254,14 @@ export async function loadSettings({ flags = new Map(), env, readFile }: Surroun
     throw new SettingsError('usage', `Cannot use ${from} alone: set --tls-${missing} FILE too.`)
   }
   return { settings, sources, warnings }
+}
+
+/** Whether the settings name something to show. */
+export function hasSource({
+  settings: { logs, home, fleet, peers, peersFrom, peerSelf },
+}: Pick<Loaded, 'settings'>): boolean {
+  if (logs !== null || home !== null) return true
+  return peerSelf === null && (fleet !== null || peers.length > 0 || peersFrom !== null)
 }
 
 /** Throws unless the bind is safe: loopback, a token, client certificates, or --insecure. */

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, type ClientRequest, get, type IncomingMessage } from 'node:http'
 import { request as tlsRequest } from 'node:https'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -35,7 +35,7 @@ describe('help and version', () => {
       expect(await program.exited).toBe(0)
       expect(program.stdout()).toContain('Usage: nodestate [serve] [flags]')
       expect(program.stdout()).toMatch(
-        /\n {2}serve .*\n {2}tail .*[\s\S]*\n {2}incident .*[\s\S]*\n {2}--logs /,
+        /\n {2}serve .*\n {2}demo .*\n {2}tail .*[\s\S]*\n {2}incident .*[\s\S]*\n {2}--logs /,
       )
       expect(program.stdout()).toContain('--token-file FILE')
       expect(program.stderr()).toBe('')
@@ -102,8 +102,8 @@ describe('what cannot start says why in one line', () => {
       1,
       'Cannot read the token file "x" (--token-file): there is no such file; check the path.',
     ],
-    [['--config', 'x'], 1, 'Cannot read --config "x": there is no such file; check the path.'],
-    [['--config', '..'], 1, 'Cannot read --config "..": it is not a regular file.'],
+    [['--logs', '.', '--config', 'x'], 1, 'Cannot read --config "x": there is no such file; check the path.'],
+    [['--logs', '.', '--config', '..'], 1, 'Cannot read --config "..": it is not a regular file.'],
     [
       ['--tls-cert', 'x', '--tls-key', 'y'],
       1,
@@ -124,12 +124,6 @@ describe('what cannot start says why in one line', () => {
     expect(await refused(['--logs', 'logs'], { cwd })).toEqual({
       code: 1,
       line: 'Cannot use --logs "logs": it is not a directory.',
-    })
-    expect(await refused([], { cwd })).toEqual({
-      code: 1,
-      line:
-        'Cannot make the log directory "./logs": there is a file of that name; ' +
-        'start in a directory that can be written, or name the logs with --logs DIR.',
     })
   })
 
@@ -239,7 +233,7 @@ describe('serve', () => {
   it('guards with the token of a file, and never writes it down', async () => {
     const cwd = temporaryDirectory()
     writeFileSync(join(cwd, 'token'), 's3cr3t-t0ken\n')
-    const program = await serve(['--port=0', '--token-file=token', '--host=0.0.0.0'], { cwd })
+    const program = await serve(['--port=0', '--logs=.', '--token-file=token', '--host=0.0.0.0'], { cwd })
     expect(program.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     const denied = await fetch(`${program.url}/api/v1/config?token=s3cr3t-t0ken`)
     expect(denied.status).toBe(401)
@@ -249,9 +243,8 @@ describe('serve', () => {
     expect(granted.status).toBe(200)
     expect(await granted.text()).not.toContain('s3cr3t')
     expect((await fetch(`${program.url}/healthz`)).status).toBe(200)
-    const log = await (await fetch(`${program.url}/api/v1/log/view?file=nodestate.log`, { headers })).text()
-    expect(log).toContain('GET /api/v1/config?token=*** 401')
-    expect(log + program.stdout() + program.stderr()).not.toContain('s3cr3t')
+    await expect.poll(program.stderr).toContain('GET /api/v1/config?token=*** 401')
+    expect(program.stdout() + program.stderr()).not.toContain('s3cr3t')
   })
 
   it('listens on IPv6 and prints an address that can be opened', async () => {
@@ -277,27 +270,22 @@ describe('serve', () => {
   })
 })
 
-describe('the embedded default', () => {
-  it('is a node itself: three requests show real answers', async () => {
-    const cwd = temporaryDirectory()
-    const program = await serve([], { cwd, env: { NODESTATE_PORT: '0' } })
-    expect(program.stdout()).toContain('with the logs in ./logs and the configuration from its own settings')
+describe("nodestate's own log", () => {
+  it('is on standard error, a line for each request', async () => {
+    const logs = temporaryDirectory()
+    const program = await serve(['--port=0', '--logs', logs])
+    expect(program.stdout()).toContain(`with the logs in ${logs} and the configuration from its own settings`)
     const config = (await (await fetch(`${program.url}/api/v1/config`)).json()) as {
       config: string
       node: Record<string, unknown>
     }
     const port = Number(new URL(program.url).port)
     expect(config.config).toContain(`port = ${port}`)
-    expect(config.config).toContain('logs = "./logs"')
+    expect(config.config).toContain(`logs = "${logs}"`)
     expect(config.node).toMatchObject({ httpPort: port, grpcPort: 0, version: VERSION })
-    const list = (await (await fetch(`${program.url}/api/v1/log/list`)).json()) as {
-      name: string
-      size: number
-    }[]
-    expect(list.map(({ name }) => name)).toEqual(['nodestate.log'])
-    expect(list[0]!.size).toBeGreaterThan(0)
-    const view = await (await fetch(`${program.url}/api/v1/log/view?file=nodestate.log`)).text()
-    const lines = view.trimEnd().split('\n')
+    expect(await (await fetch(`${program.url}/api/v1/log/list`)).json()).toEqual([])
+    await expect.poll(() => program.stderr().trimEnd().split('\n')).toHaveLength(3)
+    const lines = program.stderr().trimEnd().split('\n')
     for (const line of lines) {
       expect(line).toMatch(
         /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\t[A-Z]+\t\S+:\d+\t\[\w+\] \[\w+\]: [^\t]+\t\{.*\}$/,
@@ -308,13 +296,11 @@ describe('the embedded default', () => {
       '[Server] [Request]: GET /api/v1/config 200',
       '[Server] [Request]: GET /api/v1/log/list 200',
     ])
-    expect(program.stderr()).toBe('')
-    expect(readFileSync(join(cwd, 'logs/nodestate.log'), 'utf8')).toContain('log/view?file=nodestate.log 200')
+    expect(readdirSync(logs)).toEqual([])
   })
 
   it('cannot be made to write a line that it did not mean', async () => {
-    const cwd = temporaryDirectory()
-    const program = await serve(['--port=0'], { cwd })
+    const program = await serve(['--port=0', '--logs', temporaryDirectory()])
     const socket = connect(Number(new URL(program.url).port), '127.0.0.1')
     // Sent raw, because a client library would encode it.
     socket.end(
@@ -323,19 +309,19 @@ describe('the embedded default', () => {
     )
     await once(socket.resume(), 'close')
     await fetch(`${program.url}/%0A2026-01-01%2000:00:00.000%09ERROR?x=%1b[31m{site}`)
-    const text = readFileSync(join(cwd, 'logs/nodestate.log'), 'utf8')
+    await expect.poll(program.stderr).toContain('{site} 404')
+    const text = program.stderr()
     for (const line of text.trimEnd().split('\n'))
       expect(line).toMatch(/^\d{4}-.*\t(INFO|ERROR)\t[\w./-]+:\d+\t\[Server\]/)
-    expect(text).toContain('{site} 404')
     for (const letter of '\u001b\u0085\r') expect(text).not.toContain(letter)
   })
 
-  it('at --log-level warn writes no requests', async () => {
-    const cwd = temporaryDirectory()
-    const program = await serve(['--port=0', '--log-level', 'warn'], { cwd })
+  it('at --log-level warn has no requests', async () => {
+    const program = await serve(['--port=0', '--logs', temporaryDirectory(), '--log-level', 'warn'])
     await fetch(`${program.url}/api/v1/config`)
-    expect(existsSync(join(cwd, 'logs'))).toBe(true)
-    expect(await (await fetch(`${program.url}/api/v1/log/list`)).json()).toEqual([])
+    program.child.kill()
+    await program.exited
+    expect(program.stderr()).toBe('')
   })
 })
 

@@ -487,7 +487,7 @@ describe('precedence', () => {
   it('has the defaults of the table', async () => {
     const { settings } = await load([])
     expect(settings).toMatchObject({
-      logs: './logs',
+      logs: null,
       config: null,
       host: '127.0.0.1',
       port: 9000,
@@ -796,7 +796,6 @@ describe('texts from the table', () => {
     const toml = effectiveToml(settings)
     expect(toml).not.toContain('s3cr3t')
     expect(parse(toml)).toEqual({
-      logs: './logs',
       host: '127.0.0.1',
       port: 9000,
       'host-name': 'ü',

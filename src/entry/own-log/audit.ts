@@ -4,9 +4,9 @@ import { watchBody } from '../../kit/observe/observer.ts'
 import { idFields } from '../../kit/observe/request-id.ts'
 import { bearerOf, type Fetch, safeTarget } from './access.ts'
 import type { KnownTokens } from './known-tokens.ts'
+import type { LineWriter } from './line-file.ts'
 import { neutral } from './log-line.ts'
 import { inBatches } from './own-log.ts'
-import type { LineWriter } from './rotating-file.ts'
 
 /** Probes read nothing, and come every few seconds. */
 const PROBES = /^[^/]*\/\/[^/]*\/(healthz|readyz)(\?|$)/

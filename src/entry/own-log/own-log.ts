@@ -1,6 +1,6 @@
 import type { Settings } from '../settings.ts'
+import type { LineWriter } from './line-file.ts'
 import { type Level, type LineFormat, type Origin, textLine } from './log-line.ts'
-import type { LineWriter } from './rotating-file.ts'
 
 type Write = (origin: Origin, message: string, context?: Record<string, unknown>) => void
 

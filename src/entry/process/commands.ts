@@ -54,7 +54,7 @@ export const COMMANDS: Record<string, Command> = {
 
 /** Runs a command to its exit code. Throws a UsageError when its command line is wrong. */
 export async function runCommand(name: string, argv: readonly string[]): Promise<number> {
-  if (!Object.hasOwn(COMMANDS, name)) throw unknownCommand(name, ['serve', ...Object.keys(COMMANDS)])
+  if (!Object.hasOwn(COMMANDS, name)) throw unknownCommand(name, ['serve', 'demo', ...Object.keys(COMMANDS)])
   const { help, run, ...usage } = await COMMANDS[name]!.load()
   if (!has(argv)) return run(readArguments({ ...usage, help: `nodestate help ${name}` }, argv))
   process.stdout.write(help())
@@ -88,7 +88,7 @@ nodestate serve --tokens FILE reads the file again when it changes.
 `
 
 async function help({ positional: [name = 'help'] }: CommandLine): Promise<number> {
-  if (name !== 'serve') return runCommand(name, ['--help'])
+  if (name !== 'serve' && name !== 'demo') return runCommand(name, ['--help'])
   await showHelp()
   return 0
 }
@@ -102,6 +102,7 @@ export async function showHelp(): Promise<void> {
 function commandList(): string {
   const rows = [
     ['serve', "Serve a node's configuration and logs over HTTP (the default)."],
+    ['demo', 'Serve a sample cluster incident, to try it; takes the flags of serve.'],
     ...Object.entries(COMMANDS).map(([name, { summary }]) => [name, summary]),
   ]
   const width = Math.max(...rows.map(([name]) => name!.length))

@@ -6,7 +6,7 @@ import { describe, origin } from '../own-log/log-line.ts'
 import type { OwnLog } from '../own-log/own-log.ts'
 import type { Serve } from '../server/serve.ts'
 import type { HostOptions } from '../service/compose.ts'
-import { loadSettings, SettingsError } from '../settings.ts'
+import { hasSource, type Loaded, loadSettings, SettingsError } from '../settings.ts'
 import { has, serveFlags, VERSION_FLAGS } from './arguments.ts'
 import { runCommand, showHelp } from './commands.ts'
 
@@ -25,7 +25,9 @@ export async function program(load: Load): Promise<void> {
   const [first = '', ...rest] = process.argv.slice(2)
   try {
     if (first === 'serve') await main(load, rest)
-    else if (first === '' || first.startsWith('-')) await main(load, process.argv.slice(2))
+    else if (first === 'demo') await main(load, rest, 'always')
+    else if (first === '' || first.startsWith('-'))
+      await main(load, process.argv.slice(2), 'without a source')
     else process.exitCode = await runCommand(first, rest)
   } catch (error) {
     const isUsage =
@@ -39,7 +41,12 @@ export async function program(load: Load): Promise<void> {
   }
 }
 
-async function main(load: Load, argv: readonly string[]): Promise<void> {
+/** Serves what the settings name; or a sample, always or where they name nothing. */
+async function main(
+  load: Load,
+  argv: readonly string[],
+  demo: 'never' | 'always' | 'without a source' = 'never',
+): Promise<void> {
   if (has(argv)) return showHelp()
   if (has(argv, VERSION_FLAGS)) return void process.stdout.write(`${VERSION}\n`)
   const loaded = await loadSettings({
@@ -47,12 +54,42 @@ async function main(load: Load, argv: readonly string[]): Promise<void> {
     env: process.env,
     readFile: (path) => readFile(path, 'utf8'),
   })
+  const isDemo = demo === 'always' || (demo === 'without a source' && isBare(loaded))
+  if (isDemo) prepareDemo(loaded)
+  // Made only when it is shown.
+  const sample = isDemo ? (await import('../demo/sample.ts')).openSample() : null
   const stderr = { write: (text: string) => void process.stderr.write(text), close() {} }
   const [{ startWith }, { serve, host }] = await Promise.all([import('./start.ts'), load()])
-  const running = await startWith(serve, host)(loaded, stderr, process.env)
+  const running = await startWith(serve, { ...host, sample })(loaded, stderr, process.env)
   for (const warning of running.warnings) complain(warning)
   watchProcess(running)
   process.stdout.write(`${running.welcome}\n`)
+}
+
+function isBare(loaded: Loaded): boolean {
+  return !hasSource(loaded) && loaded.settings.config === null && loaded.settings.peerSelf === null
+}
+
+/** Refuses flags that name something else to show. Variables and files may name it for another time, and are left out. */
+function prepareDemo({ settings, sources }: Loaded): void {
+  for (const name of ['logs', 'home', 'fleet', 'config'] as const) {
+    if (sources[name] === 'flag')
+      throw new SettingsError(
+        'usage',
+        `Cannot use --${name} with demo, which shows a sample; use nodestate serve.`,
+      )
+    settings[name] = null
+  }
+  // It is written in the system's zone.
+  Object.assign(settings, {
+    peers: [],
+    peersFrom: null,
+    peerSelf: null,
+    timezone: null,
+    join: false,
+    include: [],
+  })
+  if (sources.logLevel === 'default') settings.logLevel = 'warn'
 }
 
 function complain(line: string): void {

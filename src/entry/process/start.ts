@@ -1,6 +1,6 @@
 import { idFields } from '../../kit/observe/request-id.ts'
+import type { LineWriter } from '../own-log/line-file.ts'
 import { describe, origin } from '../own-log/log-line.ts'
-import type { LineWriter } from '../own-log/rotating-file.ts'
 import type { App, Serve } from '../server/serve.ts'
 import { StalledError } from '../server/stall.ts'
 import { compose, type HostOptions } from '../service/compose.ts'

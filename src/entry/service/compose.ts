@@ -1,4 +1,4 @@
-import { closeSync, constants, existsSync, mkdirSync, opendirSync, openSync, statSync } from 'node:fs'
+import { closeSync, constants, existsSync, opendirSync, openSync, statSync } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { createRequire } from 'node:module'
@@ -17,17 +17,17 @@ import type { AppOptions } from '../../options.ts'
 import { fsStore } from '../../store/fs.ts'
 import { onRetries } from '../../store/remote/retry.ts'
 import { SEGMENTS } from '../../store/segment/names.ts'
-import { StoreError } from '../../store/store.ts'
+import { type Store, StoreError } from '../../store/store.ts'
 import { bearerOf, type Fetch, safeTarget, withAccessLog } from '../own-log/access.ts'
 import { type Audit, openAudit } from '../own-log/audit.ts'
 import { KnownTokens } from '../own-log/known-tokens.ts'
+import { type LineWriter, lineFile } from '../own-log/line-file.ts'
 import { describe, jsonLine, type LogEntry, origin, textLine } from '../own-log/log-line.ts'
 import { openOwnLog } from '../own-log/own-log.ts'
-import { type LineWriter, rotatingFile } from '../own-log/rotating-file.ts'
 import { codeOf, reasonOf } from '../settings/reason.ts'
 import { shown } from '../settings/row.ts'
 import { effectiveToml } from '../settings/text.ts'
-import { type Loaded, refuseOpenBind, type Settings, SettingsError } from '../settings.ts'
+import { hasSource, type Loaded, refuseOpenBind, type Settings, SettingsError } from '../settings.ts'
 import { slowedSignIns } from './failed-sign-ins.ts'
 import { nodeLogOptions } from './limits.ts'
 import { forLocalHosts, isGuarded, isOpenOnLoopback } from './local-hosts.ts'
@@ -58,7 +58,12 @@ export interface HostOptions {
   sharedMemory?: boolean
   /** The name in the client certificate of a request, if there is one that its server trusts. @default it cannot say */
   identify?: ((bindings: unknown) => string | null) | null
+  /** What `nodestate demo` shows instead of a node. @default the logs and the configuration that the settings name */
+  sample?: Sample | null
 }
+
+/** A node that is made up, ready to be shown. */
+export type Sample = Pick<AppOptions, 'logs' | 'node'> & { config: string; versions: Store }
 
 /**
  * Composes the service from its settings, and from the environment where its buckets are concerned, ready to listen: what
@@ -68,10 +73,11 @@ export function compose(
   loaded: Loaded,
   stderr: LineWriter,
   env: Environment,
-  { sharedMemory = false, identify = null }: HostOptions = {},
+  { sharedMemory = false, identify = null, sample = null }: HostOptions = {},
 ) {
-  const { settings, sources, warnings } = loaded
+  const { settings, warnings } = loaded
   const { fleet, peerSelf } = settings
+  if (sample === null && !hasSource(loaded)) throw new SettingsError('usage', NO_SOURCE)
   refuseOpenBind(settings)
   if (settings.tlsClientCa !== null && identify === null)
     throw new SettingsError(
@@ -87,7 +93,6 @@ export function compose(
   const isFleet = fleet !== null || peers !== null
   /** Whether it shows other nodes only. */
   const isCoordinator = isFleet && peerSelf === null
-  const embedded = sources.logs === 'default' && settings.home === null && !isCoordinator
   refuseMixed(loaded)
   const metrics = settings.metrics ? createMetrics() : undefined
   const openStore: OpenStore = (location, below, nested) => {
@@ -100,19 +105,18 @@ export function compose(
     return store
   }
   const memory = settings.memory ?? memoryLimit()
-  const place = openSources(loaded, openStore, { memory })
-  const home = sources.logs === 'default' ? settings.home : null
+  const place = sample ?? openSources(loaded, openStore, { memory })
+  const home = settings.logs === null ? settings.home : null
   const own = home === null ? settings.logs : joined(home, HOME_LOGS)
   const logs = isCoordinator ? fleet : own
   // A home that a shipper fills has its logs in segments, and may have no log directory.
   const isShipped = home !== null && existsSync(join(home, SEGMENTS))
   const isElsewhere = logs === null || parseBucket(logs) || isShipped
-  const notes = [...warnings, ...(isElsewhere ? [] : prepareLogs(logs, embedded))]
-  if (settings.hostName === null && home === null && !isCoordinator) notes.push(...unknownHost())
-  const writer = embedded ? ownFile(settings.logs, stderr) : stderr
+  const notes = [...warnings, ...(isElsewhere ? [] : checkLogs(logs))]
+  if (settings.hostName === null && home === null && !isCoordinator && !sample) notes.push(...unknownHost())
   const format = settings.logFormat === 'json' ? jsonLine : textLine
   let known = new KnownTokens(settings.token, null)
-  const log = openOwnLog(settings.logLevel, writer, (entry: LogEntry) => known.mask(format(entry)))
+  const log = openOwnLog(settings.logLevel, stderr, (entry: LogEntry) => known.mask(format(entry)))
   const tokens =
     settings.tokens === null ? null : tokensFile(settings.tokens, (line) => log.warn(STARTED, line))
   if (tokens) known = new KnownTokens(settings.token, tokens)
@@ -127,6 +131,7 @@ export function compose(
           tokens: known,
           nameOf: nameOfToken,
         })
+  const shownLogs = sample ? 'a sample' : (logs ?? 'of its peers')
   const what = settings.config ?? (settings.home === null ? null : joined(settings.home, 'config.toml'))
   return {
     settings,
@@ -163,7 +168,8 @@ export function compose(
         },
       } satisfies Partial<AppOptions>
       const node = {
-        logs: place.logs,
+        // Null only for a coordinator, which has no logs of its own.
+        logs: place.logs!,
         config: config ?? place.config ?? effectiveToml({ ...settings, port }),
         ...versionsOf(settings, place),
         node: place.node,
@@ -176,11 +182,10 @@ export function compose(
             ...(peerSelf !== null && { self: { id: peerSelf, ...node } }),
           })
         : createApp({ ...node, ...common })
-      const shownLogs = logs ?? 'of its peers'
       log.info(STARTED, `nodestate ${VERSION} listens`, { host: settings.host, port, logs: shownLogs })
-      for (const note of notes) log.warn(STARTED, note)
       void loadRest(settings)
       let answer: Fetch = (request, env) => app.fetch(request, env)
+      if (sample) answer = markedAsSample(answer)
       if (isOpenOnLoopback(settings)) answer = forLocalHosts(answer, hostname())
       if (isGuarded(settings)) answer = slowedSignIns(answer)
       if (audit) answer = audit.watch(answer)
@@ -194,16 +199,29 @@ export function compose(
     },
     /** The line that says where to look. */
     welcome(url: string): string {
-      const shownLogs = logs ?? 'of its peers'
       if (settings.logFormat === 'json')
         return welcomeJson({ url, version: VERSION, logs: shownLogs, config: what })
       const start = `nodestate ${VERSION} listens on ${url} with the`
+      if (sample)
+        return `${start.slice(0, -3)}a sample, made up and kept in memory; --logs DIR shows your own logs`
       const place = [fleet !== null && `in ${printable(fleet)}`, peers && 'that are its peers'].filter(
         Boolean,
       )
       if (logs === null || isCoordinator) return `${start} nodes ${place.join(' and those ')}`
       return `${start} logs in ${printable(logs)} and the configuration from ${what === null ? 'its own settings' : printable(what)}`
     },
+  }
+}
+
+const NO_SOURCE =
+  'Nothing to show: name a log directory with --logs DIR, the home of a node with --home, or several nodes with --fleet or --peer. nodestate demo shows a sample.'
+
+/** Pages and scripts see by this header that the node is made up. */
+function markedAsSample(fetch: Fetch): Fetch {
+  return async (request, env) => {
+    const response = await fetch(request, env)
+    response.headers.set('X-Nodestate-Sample', 'true')
+    return response
   }
 }
 
@@ -275,7 +293,7 @@ function openConfig({ config }: Settings): (() => Promise<string>) | null {
 /** Where earlier versions of the configuration are; next to a node there is only the file, and its time. */
 function versionsOf(
   { config }: Settings,
-  { versions }: ReturnType<typeof openSources>,
+  { versions }: { versions: Store | null },
 ): Pick<AppOptions, 'versions'> {
   if (config !== null) return { versions: async () => (await stat(config)).mtimeMs }
   return versions ? { versions } : {}
@@ -312,21 +330,11 @@ function refuseUnreadable(path: string, flag: string): void {
   })
 }
 
-/** Creates nodestate's own log directory; for any other directory, reports why it cannot be read. */
-function prepareLogs(directory: string, embedded: boolean): string[] {
+/** Reports why the log directory cannot be read, or does not look like one. */
+function checkLogs(directory: string): string[] {
   try {
-    if (embedded) mkdirSync(directory, { recursive: true })
     if (statSync(directory).isDirectory()) return homesIn(directory)
   } catch (error) {
-    if (embedded) {
-      const why =
-        codeOf(error) === 'EEXIST' ? 'there is a file of that name' : `the system says ${codeOf(error)}`
-      throw new SettingsError(
-        'file',
-        `Cannot make the log directory ${shown(directory)}: ${why}; start in a directory that can be written, or name the logs with --logs DIR.`,
-        { cause: error },
-      )
-    }
     // A sidecar may start before its database: the directory may still be created.
     const why = codeOf(error) === 'ENOENT' ? 'is not there yet' : `cannot be read (${codeOf(error)})`
     return [`The log directory ${shown(directory)} ${why}: requests for logs get 503 until it is.`]
@@ -357,12 +365,6 @@ function homesIn(directory: string): string[] {
   return []
 }
 
-function ownFile(directory: string, stderr: LineWriter): LineWriter {
-  return rotatingFile(join(directory, 'nodestate.log'), {
-    onError: (error) => stderr.write(`nodestate: Cannot write its own log: ${describe(error)}\n`),
-  })
-}
-
 /** The audit file. It must be writable at the start; when it fails later, requests are answered, and the log says so. */
 function auditWriter(path: string, report: (line: string) => void): LineWriter {
   const refuse = (reason: string, cause?: unknown) =>
@@ -377,13 +379,9 @@ function auditWriter(path: string, report: (line: string) => void): LineWriter {
     if (/^(EACCES|EPERM|EROFS)$/.test(code ?? '')) throw refuse('make it writable for this user', error)
     throw refuse(reasonOf(error), error)
   }
-  return rotatingFile(path, {
-    maxBytes: Number.POSITIVE_INFINITY,
-    // Before each line: a rotator may compress the renamed file at once.
-    checkMs: 0,
-    mode: AUDIT_MODE,
-    onError: (error) => report(`Cannot write the audit file, so requests leave no trail: ${describe(error)}`),
-  })
+  return lineFile(path, AUDIT_MODE, (error) =>
+    report(`Cannot write the audit file, so requests leave no trail: ${describe(error)}`),
+  )
 }
 
 /** A name below a place; the slash of a bucket is the same everywhere. */

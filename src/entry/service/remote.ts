@@ -52,9 +52,9 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
     if (settings.fleet !== null && !parseBucket(settings.fleet) && !bound) return refuse(hints.home)
     refuseMixed({ settings, sources })
     // A bound bucket is itself a home; the settings may name a folder in it.
-    const home = settings.home ?? (sources.logs === 'default' && bound ? '.' : null)
-    if (home === null && settings.fleet === null && sources.logs === 'default') return refuse(hints.home)
-    for (const location of [settings.home, sources.logs === 'default' ? null : settings.logs])
+    const home = settings.home ?? (settings.logs === null && bound ? '.' : null)
+    if (home === null && settings.fleet === null && settings.logs === null) return refuse(hints.home)
+    for (const location of [settings.home, settings.logs])
       if (location !== null && !parseBucket(location) && !bound) return refuse(hints.home)
     const named = [home, settings.logs, settings.fleet].some(
       (location) => location !== null && parseBucket(location),
@@ -79,7 +79,7 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
       ...(metrics && { metrics, metricsOpen: settings.metricsOpen }),
       facts: { version: VERSION },
       include: settings.include,
-      join: settings.join && nameOf(settings.logs === './logs' ? (home ?? '') : settings.logs),
+      join: settings.join && nameOf(settings.logs ?? home ?? ''),
       ...logOptions,
       ...(settings.token !== null && { token: settings.token }),
       ...(tokens && { tokens: () => tokens }),
@@ -106,9 +106,9 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
       })
       return (request) => app.fetch(request)
     }
-    const place = openSources({ settings: { ...settings, home }, sources }, openStore, EDGE_HOME)
+    const place = openSources({ settings: { ...settings, home } }, openStore, EDGE_HOME)
     const app = createApp({
-      logs: place.logs,
+      logs: place.logs!,
       config: place.config ?? (() => Promise.reject(new Problem('not-configured', hints.home))),
       ...(place.versions && { versions: place.versions }),
       node: place.node,

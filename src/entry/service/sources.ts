@@ -13,16 +13,16 @@ export type HomeOptions = Pick<SegmentsOptions, 'memory' | 'shared'>
 
 /** The logs of a node; of a home also its configuration, with earlier versions, and its description. */
 export function openSources(
-  { settings, sources }: Pick<Loaded, 'settings' | 'sources'>,
+  { settings }: Pick<Loaded, 'settings'>,
   open: OpenStore,
   options: HomeOptions = {},
 ) {
   const set = nodeFields(settings)
-  if (settings.home === null)
-    return { logs: open(settings.logs, ''), config: null, versions: null, node: () => set }
+  const logs = settings.logs === null ? null : open(settings.logs, '')
+  if (settings.home === null) return { logs, config: null, versions: null, node: () => set }
   const home = openHome(open(settings.home, ''), open(settings.home, '', true))
   return {
-    logs: sources.logs === 'default' ? openHomeLogs(settings.home, open, options) : open(settings.logs, ''),
+    logs: logs ?? openHomeLogs(settings.home, open, options),
     config: home.config,
     versions: home.versions,
     node: async () => ({ ...(await home.node()), ...set }),

@@ -44,7 +44,8 @@ export function unknownVariables(
   rows: readonly Row[],
   env: Readonly<Record<string, string | undefined>>,
 ): string[] {
-  const known = rows.map((row) => namesOf(row).env)
+  // The last is for the commands in a terminal.
+  const known = [...rows.map((row) => namesOf(row).env), 'NODESTATE_URL']
   const unknown = Object.keys(env).filter(
     (name) =>
       name.startsWith('NODESTATE_') &&

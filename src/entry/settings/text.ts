@@ -18,7 +18,7 @@ ${list}${flagHelp(ROWS, [HELP, ['-V, --version', 'Show the version.']])}
 
 Every flag is also a variable (--host-ip: NODESTATE_HOST_IP; lists are separated by commas) and a key of
 nodestate.toml (host-ip = "192.0.2.7"). Precedence, highest first: flag, variable, nodestate.toml, default.
-The token itself can be given as NODESTATE_TOKEN. Without --logs, nodestate creates ./logs and writes its own log there.
+The token itself can be given as NODESTATE_TOKEN. nodestate writes its own log to standard error.
 `
 }
 

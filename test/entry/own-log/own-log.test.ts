@@ -1,31 +1,11 @@
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
-import { afterEach, describe, expect, it } from 'vitest'
+import { setImmediate as turn } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
 import { safeTarget, withAccessLog } from '../../../src/entry/own-log/access.ts'
 import { KnownTokens } from '../../../src/entry/own-log/known-tokens.ts'
 import { jsonLine, neutral, origin } from '../../../src/entry/own-log/log-line.ts'
 import { openOwnLog } from '../../../src/entry/own-log/own-log.ts'
-import { rotatingFile } from '../../../src/entry/own-log/rotating-file.ts'
-
-const directories: string[] = []
-function temporary(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'nodestate-own-log-'))
-  directories.push(directory)
-  return directory
-}
-afterEach(() => {
-  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true })
-})
 
 function collector() {
   const texts: string[] = []
@@ -189,66 +169,5 @@ describe('access log', () => {
     for (let i = 0; i < 20; i++)
       expect(safeTarget(`http://h/${'?'.repeat(15_000)}=`, null)).toHaveLength(1025)
     expect(safeTarget(`http://h/?a?token=s3cret${'?'.repeat(15_000)}`, null)).toBe('/?a?token=***')
-  })
-})
-
-describe('rotating file', () => {
-  it('keeps the newest bytes in a bounded number of files, and loses no line among them', () => {
-    const path = join(temporary(), 'deep', 'x.log')
-    const file = rotatingFile(path, { maxBytes: 100, maxFiles: 3 })
-    for (let i = 0; i < 100; i++) file.write(`line ${String(i).padStart(3, '0')}\n`)
-    file.close()
-    expect(readdirSync(join(path, '..')).sort()).toEqual(['x.log', 'x.log.1', 'x.log.2', 'x.log.3'])
-    const names = ['.3', '.2', '.1', '']
-    const lines = names.flatMap((end) =>
-      readFileSync(path + end, 'utf8')
-        .trimEnd()
-        .split('\n'),
-    )
-    for (const end of names) expect(readFileSync(path + end).length).toBeLessThanOrEqual(100)
-    expect(lines.at(-1)).toBe('line 099')
-    const first = Number(lines[0]!.slice(5))
-    expect(lines).toEqual(
-      Array.from({ length: 100 - first }, (_, i) => `line ${String(first + i).padStart(3, '0')}`),
-    )
-    expect(lines.length).toBeGreaterThan(33)
-  })
-
-  it('goes on where an earlier run ended', () => {
-    const path = join(temporary(), 'x.log')
-    writeFileSync(path, 'old\n'.repeat(20))
-    const file = rotatingFile(path, { maxBytes: 82 })
-    file.write('new\n')
-    file.close()
-    expect(readFileSync(path, 'utf8')).toBe('new\n')
-    expect(readFileSync(`${path}.1`, 'utf8')).toBe('old\n'.repeat(20))
-  })
-
-  it('makes its file anew when it was deleted or moved away, within a second', async () => {
-    const path = join(temporary(), 'x.log')
-    const file = rotatingFile(path, { maxBytes: 100 })
-    file.write('one\n')
-    rmSync(path)
-    await sleep(1050)
-    file.write('two\n')
-    expect(readFileSync(path, 'utf8')).toBe('two\n')
-    renameSync(path, `${path}.moved`)
-    file.write(`${'x'.repeat(99)}\n`)
-    file.write('three\n')
-    file.close()
-    expect(readFileSync(path, 'utf8')).toContain('three')
-    expect(existsSync(`${path}.1`)).toBe(true)
-  })
-
-  it('tells a failure once and never throws', () => {
-    const path = join(temporary(), 'file')
-    writeFileSync(path, '')
-    const errors: unknown[] = []
-    const file = rotatingFile(join(path, 'x.log'), { onError: (error) => errors.push(error) })
-    file.write('a\n')
-    file.write('b\n')
-    file.close()
-    file.write('c\n')
-    expect(errors).toHaveLength(1)
   })
 })

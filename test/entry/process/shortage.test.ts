@@ -1,23 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join, resolve } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { cleanUp, serve, temporaryDirectory } from '../../program.ts'
 
 afterEach(cleanUp)
-
-it('serves on when the disk of its own log is full, and says so once', async () => {
-  const cwd = temporaryDirectory()
-  mkdirSync(join(cwd, 'logs'))
-  symlinkSync('/dev/full', join(cwd, 'logs/nodestate.log'))
-  writeFileSync(join(cwd, 'logs/a.log'), 'one\n')
-  const { url, stderr } = await serve(['--port=0'], { cwd })
-  for (let i = 0; i < 5; i++)
-    expect(await (await fetch(`${url}/api/v1/log/view?file=a.log`)).text()).toBe('one\n')
-  await expect.poll(() => stderr().match(/Cannot write its own log/g)).toHaveLength(1)
-})
 
 it('answers again after it ran out of descriptors', async () => {
   const logs = temporaryDirectory()
