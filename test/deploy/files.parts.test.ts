@@ -114,6 +114,7 @@ describe('container/Containerfile', () => {
       'tsconfig.js.json',
       'scripts/openapi.mjs',
       'scripts/types.mjs',
+      'scripts/binary.mjs',
       'src',
     ]
     expect(copied).toEqual(expect.arrayContaining(needed))
@@ -142,7 +143,7 @@ describe('container/Containerfile', () => {
     })
     expect([sources.home, sources.logs]).toEqual(['environment', 'default'])
     const entry = JSON.parse(lines.find((line) => line.startsWith('ENTRYPOINT '))!.slice(11)) as string[]
-    expect(entry).toEqual(['node', 'dist/entry/cli.js', 'serve'])
+    expect(entry).toEqual(['/nodestate', 'serve'])
   })
 })
 

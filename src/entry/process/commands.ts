@@ -46,6 +46,10 @@ export const COMMANDS: Record<string, Command> = {
     summary: 'Make a token for --tokens FILE.',
     load: async () => ({ flags: [], most: 0, help: () => TOKEN_HELP, run: token }),
   },
+  health: {
+    summary: 'Exit with 0 if a service on this machine answers; for containers.',
+    load: async () => ({ flags: [], most: 1, help: () => HEALTH_HELP, run: health }),
+  },
   help: {
     summary: 'Show this, or how a command is used: nodestate help tail.',
     load: async () => ({ flags: [], most: 1, help: overview, run: help }),
@@ -72,6 +76,18 @@ async function token(): Promise<number> {
     )
   return 0
 }
+
+/** `nodestate health`: ends the process, which open sockets would keep. */
+async function health({ positional: [port] }: CommandLine): Promise<number> {
+  const { isHealthy } = await import('./health.ts')
+  return process.exit((await isHealthy(port ?? process.env.NODESTATE_PORT ?? '9000')) ? 0 : 1)
+}
+
+const HEALTH_HELP = `Usage: nodestate health [PORT]
+
+Exits with 0 if the service at this port of this machine answers, and with 1 if not: the
+health check of a container. The port is that of NODESTATE_PORT, or 9000.
+`
 
 const TOKEN_HELP = `Usage: nodestate token
 

@@ -314,6 +314,8 @@ async function readRegular(path: string): Promise<string> {
 
 /** Refuses to start without an optional package, rather than to fail with the first request that needs it. */
 function refuseMissing(name: string, flag: string): void {
+  // The binary has every package inside, where they have no names.
+  if (import.meta.url.includes('/$bunfs/')) return
   try {
     createRequire(import.meta.url).resolve(name)
   } catch (error) {

@@ -1,12 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
-import { cleanUp, serve, temporaryDirectory } from '../../program.ts'
+import { cleanUp, serve, temporaryDirectory } from '../program.ts'
 
 afterEach(cleanUp)
 
 const check = (url: string) =>
-  spawnSync(process.execPath, [resolve('dist/entry/cli/health.js'), new URL(url).port]).status
+  spawnSync(process.execPath, [resolve('dist/entry/cli.js'), 'health', new URL(url).port]).status
 const openssl = spawnSync('openssl', ['version']).status === 0
 
 it('passes while the service answers, and fails when nothing does', async () => {
