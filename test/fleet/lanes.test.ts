@@ -92,7 +92,7 @@ function wildLog(node: number, seed: number): Record<string, string> {
 const FILTERS = ['', '&level=error', '&q=record+1', '&regex=record+%5B0-9%5D*7', '&q=nowhere', '&not=3']
 
 describe('a timeline that is read where the logs are', () => {
-  it.each([1, 2, 3, 4])('has the pages that the stores would give, in both directions: %i', async (seed) => {
+  it.each([1, 3])('has the pages that the stores would give, in both directions: %i', async (seed) => {
     const { handing, reading } = fleets((node) => wildLog(node, seed))
     const filter = FILTERS[seed % FILTERS.length]
     for (const rel of ['prev', 'next'] as const) {
