@@ -28,7 +28,9 @@ export async function collect({ body, length }: StoreRead, buffer?: Uint8Array<A
 export function startInWindow(bytes: Uint8Array): number {
   const newline = bytes.indexOf(LF)
   if (newline >= 0 && newline + 1 < bytes.length) return newline + 1
-  return characterStart(bytes, 1)
+  const start = characterStart(bytes, 1)
+  // The end of one character is better than nothing.
+  return start < bytes.length ? start : 1
 }
 
 /** The first character start at or after `at`. More than three continuation bytes are not UTF-8 and stay as they are. */

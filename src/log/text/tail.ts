@@ -87,7 +87,7 @@ async function tailOfSlices(read: RangeReader, got: StoreRead, slices: Slices, o
   }
   if (passed <= MAX_KEPT) {
     const bytes = concat(kept)
-    const start = characterStart(bytes, 1)
+    const start = startInWindow(bytes)
     return tailFrom(got, start, bytes.subarray(start), { at: 0, bytes })
   }
   return readAgain(read, got, concat(kept).subarray(0, 8), options)
