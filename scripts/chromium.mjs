@@ -9,11 +9,12 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
+/** The first is the same browser without windows and menus. */
+const BROWSERS = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/google-chrome']
+
 /** A browser without a window. */
 export async function launchChromium() {
-  const executablePath = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/google-chrome'].find(
-    (path) => path && existsSync(path),
-  )
+  const executablePath = [process.env.CHROMIUM, ...BROWSERS].find((path) => path && existsSync(path))
   if (!executablePath) throw new Error('Cannot find chromium: install it, or name its path in CHROMIUM')
   const require = createRequire(join(root, 'test/parts/package.json'))
   const { chromium } = require('playwright-core')

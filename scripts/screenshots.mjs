@@ -55,6 +55,12 @@ await inFolder(async (folder) => {
       await page.goto(`${service.url}/${look}`)
       await page.locator('.files a').first().waitFor({ state: 'attached' })
       await act(page)
+      // Nothing is still being counted or loaded.
+      await page.waitForFunction(
+        () =>
+          !/Counting|Reading|Grouping|Comparing/.test(document.body.textContent) &&
+          !document.querySelector('.progress'),
+      )
       await page.waitForTimeout(1200)
       await page.screenshot({ path: `docs/screenshots/${name}.png` })
       await context.close()

@@ -2,7 +2,6 @@
 export { Blame } from './config/blame.tsx'
 export { Compare } from './config/compare.tsx'
 export { History } from './config/history.tsx'
-export { ChangeNote, Marks } from './config/marks.tsx'
 export { Different } from './log/panel/different.tsx'
-export { GroupList } from './log/panel/groups.tsx'
+export { Panel } from './log/panel/panel.tsx'
 export { FleetTimeline } from './timeline/fleet-timeline.tsx'

@@ -1,16 +1,16 @@
+import { ChangeNote } from '../config/marks.tsx'
 import { later } from '../ui/later.tsx'
 import { Bar } from './bar/bar.tsx'
 import { HistogramView } from './chart/histogram.tsx'
 import { Chips } from './find/chips.tsx'
 import { Finder } from './find/finder.tsx'
 import { Menu } from './menu.tsx'
-import { Panel } from './panel/panel.tsx'
 import { Stage } from './stage.tsx'
 import { Status } from './status.tsx'
 import { type LogProps, useLog } from './use-log.ts'
 
-const ChangeNote = later(() => import('../parts.ts').then((parts) => parts.ChangeNote))
 const Different = later(() => import('../parts.ts').then((parts) => parts.Different))
+const Panel = later(() => import('../parts.ts').then((parts) => parts.Panel))
 
 /** A log: find, chart, list. */
 export function LogView(props: LogProps) {

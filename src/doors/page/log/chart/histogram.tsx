@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Histogram, type Missing, ProblemError } from '../../../client.ts'
+import { Marks } from '../../config/marks.tsx'
 import { Button } from '../../ui/controls.tsx'
 import { count, span } from '../../ui/format.ts'
-import { later } from '../../ui/later.tsx'
 import { useSlow } from '../../ui/store.ts'
 import type { Clock } from '../find/clock.ts'
 import { chartTerm } from '../find/query.ts'
@@ -14,8 +14,6 @@ import { isOfYears } from './axis.ts'
 import { Drawing } from './drawing.tsx'
 import { namesOf, sumsOf } from './totals.ts'
 import { type Counted, uncountedOf, useCounts } from './use-counts.ts'
-
-const Marks = later(() => import('../../parts.ts').then((parts) => parts.Marks))
 
 /**
  * Records over time, stacked by level. Dragging selects a time range, a click goes to that moment; with the keyboard,

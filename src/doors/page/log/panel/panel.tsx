@@ -3,15 +3,13 @@ import { useState } from 'preact/hooks'
 import { Answered } from '../../ui/answered.tsx'
 import { Button, Search } from '../../ui/controls.tsx'
 import { counted } from '../../ui/format.ts'
-import { later } from '../../ui/later.tsx'
 import { useLoaded } from '../../ui/use-loaded.ts'
 import { fieldsQueryOf } from '../find/query.ts'
 import { type PanelTab, TABS } from '../preferences.ts'
 import type { Log } from '../use-log.ts'
 import { FieldList } from './fields.tsx'
+import { GroupList } from './groups.tsx'
 import { PatternList } from './patterns.tsx'
-
-const GroupList = later(() => import('../../parts.ts').then((parts) => parts.GroupList))
 
 const NAMES: Record<PanelTab, string> = { fields: 'Fields', patterns: 'Patterns', groups: 'Groups' }
 
