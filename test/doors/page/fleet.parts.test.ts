@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { launch, serve, temporaryDirectory } from '../../program.ts'
 import { type BrowserPage, findings, settled } from './browser.ts'
-import { NIGHT, night, stamp } from './logs.ts'
+import { line, NIGHT, night, stamp } from './logs.ts'
 import { describePage } from './stage.ts'
 
 const CAUSE = 'volume /data is full, writes will be refused'
@@ -55,6 +55,28 @@ describePage(
       await page.setViewportSize({ width: 390, height: 780 })
       await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
       expect(await findings(page)).toEqual([])
+      await page.context().close()
+    })
+
+    it('of 40 nodes reads as many logs as fit, says so, and shows another node instead of one', async () => {
+      const fleet = temporaryDirectory()
+      for (let i = 10; i < 50; i++) {
+        mkdirSync(join(fleet, `db-${i}`, 'logs'), { recursive: true })
+        writeFileSync(join(fleet, `db-${i}`, 'logs/broker.log'), line(i))
+        writeFileSync(join(fleet, `db-${i}`, 'logs/query.log'), line(i))
+      }
+      const service = await serve(['--port', '0', '--fleet', fleet], { env: { TZ: 'UTC' } })
+      const page = await stage.browser.open(`${service.url}/#file=*&node=*`)
+      await page.locator('.row').first().waitFor()
+      await page
+        .locator('.limit')
+        .filter({ hasText: '16 nodes of 40, since at most 32 logs are read at once' })
+        .waitFor()
+      const nodes = page.getByRole('group', { name: 'Nodes' })
+      await expect.poll(() => nodes.locator('input:checked').count()).toBe(16)
+      await nodes.getByRole('checkbox', { name: 'db-10' }).click()
+      await nodes.getByRole('checkbox', { name: 'db-49' }).click()
+      await page.locator('.row .nn').filter({ hasText: 'db-49' }).first().waitFor()
       await page.context().close()
     })
 

@@ -259,7 +259,7 @@ describePage(
       const page = await open(
         '#file=broker.log&file=storage.log&node=db-1&node=db-4&node=db-9&hide=storage.log',
       )
-      await page.locator('.status').filter({ hasText: 'db-9 (unknown node)' }).waitFor()
+      await page.locator('.status').filter({ hasText: 'db-9 (no such node)' }).waitFor()
       await settled(page)
       const save = async (format: string) => {
         await page.locator('summary').filter({ hasText: 'Export' }).click()

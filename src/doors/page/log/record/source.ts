@@ -51,12 +51,12 @@ export function sourcesOf(
   return { files, nodes: expanded(look.nodes, nodes), alone: shown.length === 1 ? shown[0]! : '' }
 }
 
-/** Patterns become the names that they match, in their order. */
+/** Patterns become the names that they match. All are in the order of the list; those that are not in it come last. */
 export function expanded(chosen: readonly string[], names: readonly string[]): string[] {
   const found = chosen.flatMap((each) =>
     names.includes(each) || !isPattern(each) ? [each] : names.filter((name) => globOf(each).test(name)),
   )
-  return [...new Set(found)]
+  return [...new Set([...names.filter((name) => found.includes(name)), ...found])]
 }
 
 /** A shell pattern as a regular expression: `*` stands for any characters, `?` for one. */
