@@ -65,40 +65,26 @@ const WEBHOOKS =
 /** `-----BEGIN` in Base64. Certificates and public keys begin like this, too: the first line is decoded to tell. */
 const ENCODED_PEM = /LS0tLS1CRUdJTi[\w+/-]{6,}[\w+/=-]*/g
 
-/** Matches that are looked at in one go. */
-const STRETCH = 256
-
-/**
- * Takes the matches of a pattern from a place in a text on. Returns where to go on, or -1 when it is done: a text can be
- * a megabyte long, and others want their turn. (`matchAll` copies its pattern: that takes longer than most searches.)
- */
-export function eachMatch(
-  pattern: RegExp,
-  text: string,
-  from: number,
-  take: (match: RegExpExecArray) => void,
-): number {
-  pattern.lastIndex = from
-  for (let count = 0; count < STRETCH; count++) {
-    const match = pattern.exec(text)
-    if (match === null) return -1
+/** Takes the matches of a pattern. (`matchAll` copies its pattern: that takes longer than most searches.) */
+export function eachMatch(pattern: RegExp, text: string, take: (match: RegExpExecArray) => void): void {
+  pattern.lastIndex = 0
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
     const next = pattern.lastIndex
     take(match)
     pattern.lastIndex = next
   }
-  return pattern.lastIndex
 }
 
 /** Finds tokens of known form anywhere in a text. */
-export function findTokens(text: string, from: number, spans: Span[]): number {
-  return eachMatch(TOKENS, text, from, ({ index, 0: token }) => push(spans, index, token.length))
+export function findTokens(text: string, spans: Span[]): void {
+  eachMatch(TOKENS, text, ({ index, 0: token }) => push(spans, index, token.length))
 }
 
 /** A JWT has three parts, a JWE five; the header begins with `{"` in Base64. */
-export function findJwts(text: string, from: number, spans: Span[]): number {
-  if (from === 0 && !text.includes('eyJ')) return -1
+export function findJwts(text: string, spans: Span[]): void {
+  if (!text.includes('eyJ')) return
   // The parts come first: from each `eyJ` on, `-eyJ-eyJ…` would be read to its end.
-  return eachMatch(PARTS, text, from, (match) => {
+  eachMatch(PARTS, text, (match) => {
     const end = match.index + match[0].length
     if (text[end] !== '.') return
     const head = HEADER.exec(text.slice(Math.max(match.index, end - 515), end))
@@ -113,17 +99,17 @@ const PARTS = /[\w-]{9,}/g
 const HEADER = /(?<![A-Za-z\d_])eyJ[\w-]{6,}$/
 const REST = /\.[\w-]{6,}(?:\.[\w-]*){1,3}/y
 
-export function findWebhooks(text: string, from: number, spans: Span[]): number {
-  if (from === 0 && !/\/hooks\.slack\.com\/|\/api\/webhooks\/|api\.telegram\.org\//.test(text)) return -1
-  return eachMatch(WEBHOOKS, text, from, (match) => {
+export function findWebhooks(text: string, spans: Span[]): void {
+  if (!/\/hooks\.slack\.com\/|\/api\/webhooks\/|api\.telegram\.org\//.test(text)) return
+  eachMatch(WEBHOOKS, text, (match) => {
     const { length } = match[1] ?? match[2] ?? match[3]!
     push(spans, match.index + match[0].length - length, length)
   })
 }
 
-export function findEncodedPem(text: string, from: number, spans: Span[]): number {
-  if (from === 0 && !text.includes('LS0tLS1CRUdJTi')) return -1
-  return eachMatch(ENCODED_PEM, text, from, ({ index, 0: key }) => {
+export function findEncodedPem(text: string, spans: Span[]): void {
+  if (!text.includes('LS0tLS1CRUdJTi')) return
+  eachMatch(ENCODED_PEM, text, ({ index, 0: key }) => {
     if (isEncodedPem(key)) push(spans, index, key.length)
   })
 }
@@ -131,7 +117,7 @@ export function findEncodedPem(text: string, from: number, spans: Span[]): numbe
 /** Whether a text holds a token or a private key of known form. */
 export function holdsKnown(text: string): boolean {
   const spans: Span[] = []
-  for (const find of [findTokens, findJwts, findWebhooks, findEncodedPem, findPem]) find(text, 0, spans)
+  for (const find of [findTokens, findJwts, findWebhooks, findEncodedPem, findPem]) find(text, spans)
   return spans.length > 0
 }
 
@@ -150,9 +136,9 @@ function isEncodedPem(text: string): boolean {
   }
 }
 
-export function findPem(text: string, from: number, spans: Span[]): number {
-  if (from === 0 && !text.includes('PRIVATE KEY')) return -1
-  return eachMatch(PEM_BEGINS, text, from, (match) => {
+export function findPem(text: string, spans: Span[]): void {
+  if (!text.includes('PRIVATE KEY')) return
+  eachMatch(PEM_BEGINS, text, (match) => {
     // What is inside a key is not the beginning of another.
     if (match.index < (spans.at(-1)?.end ?? 0)) return
     PEM_ENDS.lastIndex = match.index + match[0].length

@@ -15,20 +15,16 @@ export interface Setting {
 const PROSE =
   /^(?:required|optional|none|empty|unset|null|nil|string|text|deprecated|todo|yes|no|true|false)\W*$/i
 
-/** Signs that are looked at in one go. */
-const STRETCH = 256
 /** A value whose end is remembered, because many may begin inside of it. */
 const LONG = 1024
 /** Values of queries that end at the same place; beyond these, mask in case of doubt. */
 const MOST_ENDS = 64
 
-/** Finds values that are given a secret name, from a place on. The spans are those that it found before. */
-export function findPairs(text: string, from: number, spans: Span[], setting: Setting): number {
-  let done = spans.at(-1)?.end ?? 0
+/** Finds values that are given a secret name. */
+export function findPairs(text: string, spans: Span[], setting: Setting): void {
+  let done = 0
   let ends = { at: -1, count: 0 }
-  let sign = nextSign(text, from)
-  for (let count = 0; sign !== -1; count++, sign = nextSign(text, Math.max(sign + 1, done))) {
-    if (count === STRETCH) return sign
+  for (let sign = nextSign(text, 0); sign !== -1; sign = nextSign(text, Math.max(sign + 1, done))) {
     const name = nameBefore(text, sign, done)
     if (name === null) continue
     const isHeader = namesHeader(name.text)
@@ -49,7 +45,6 @@ export function findPairs(text: string, from: number, spans: Span[], setting: Se
     done = Math.max(span.end, sign + 1)
   }
   plain = NO_PLAIN
-  return -1
 }
 
 const EQUALS = 61

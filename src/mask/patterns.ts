@@ -55,11 +55,8 @@ function featuresOf(text: string): number {
   return found
 }
 
-/**
- * Finds secrets of one kind from a place in a text on; the spans are those that it found before. Returns where it must
- * be called again, or -1 when it is done: every search continues where the last one ended, so that all are linear.
- */
-type Finder = (text: string, from: number, spans: Span[], setting: Setting) => number
+/** Adds the secrets of one kind in a text to `spans`. */
+type Finder = (text: string, spans: Span[], setting: Setting) => void
 
 /**
  * The secrets that free text carries by its own form: private keys and tokens of known form, passwords in URLs, data
@@ -71,7 +68,7 @@ export function findTraces(text: string, setting: Setting): readonly Span[] {
   for (const [needs, find] of FINDERS) {
     if ((has & needs) !== needs) continue
     const spans: Span[] = []
-    for (let at = 0; at !== -1; ) at = find(text, at, spans, setting)
+    find(text, spans, setting)
     if (spans.length > 0) all = all.concat(spans)
   }
   return all.length === 0 ? all : all.filter((span) => isSecret(text, span))
@@ -84,8 +81,9 @@ export function* findTracesInTurns(text: string, setting: Setting): Generator<vo
   for (const [needs, find] of FINDERS) {
     if ((has & needs) !== needs) continue
     const spans: Span[] = []
-    for (let at = 0; at !== -1; yield) at = find(text, at, spans, setting)
-    all = all.concat(spans)
+    find(text, spans, setting)
+    if (spans.length > 0) all = all.concat(spans)
+    yield
   }
   return all.filter((span) => isSecret(text, span))
 }
@@ -127,8 +125,8 @@ function isBasic(value: string): boolean {
 
 /** Finds what a pattern ends with, its last group, wherever that is a secret. */
 function ends(pattern: RegExp, counts: (match: RegExpExecArray, setting: Setting) => boolean): Finder {
-  return (text, from, spans, setting) =>
-    eachMatch(pattern, text, from, (match) => {
+  return (text, spans, setting) =>
+    eachMatch(pattern, text, (match) => {
       const end = match.index + match[0].length
       if (counts(match, setting)) spans.push({ start: end - match.at(-1)!.length, end })
     })
@@ -145,10 +143,10 @@ const findOptions = ends(
 
 /** A program that takes a password in a short option: its name, and the option with the password. */
 function command(name: RegExp, words: readonly string[], option: RegExp, most = 512): Finder {
-  return (text, from, spans) => {
-    if (from === 0 && !words.some((word) => text.includes(word))) return -1
+  return (text, spans) => {
+    if (!words.some((word) => text.includes(word))) return
     // The option comes first: from each name on, the text would be read to the next option.
-    return eachMatch(option, text, from, (match) => {
+    eachMatch(option, text, (match) => {
       const end = match.index + match[0].length
       const low = Math.max(spans.at(-1)?.end ?? 0, match.index - most - 16)
       const before = text.slice(low, match.index)
@@ -201,8 +199,8 @@ function behind(
   counts: (match: RegExpExecArray, value: string) => boolean,
   word?: 'word',
 ): Finder {
-  return (text, from, spans) =>
-    eachMatch(pattern, text, from, (match) => {
+  return (text, spans) =>
+    eachMatch(pattern, text, (match) => {
       const start = match.index + match[0].length
       let span = quotedAt(text, start)
       if (span === null && word === undefined) return
@@ -250,8 +248,8 @@ const findNamed = behind(
   'word',
 )
 
-function findNamedBefore(text: string, from: number, spans: Span[]): number {
-  return eachMatch(NAMED_BEFORE, text, from, (match) => {
+function findNamedBefore(text: string, spans: Span[]): void {
+  eachMatch(NAMED_BEFORE, text, (match) => {
     const span = quotedAt(text, match.index + match[1]!.length)
     if (span === null || span.start === span.end) return
     NAME_AFTER.lastIndex = span.end
@@ -270,8 +268,8 @@ const NAME_AFTER = new RegExp(
 )
 
 /** Arguments of a command as a list: `["--password","x"]`, `["curl","-u","bob:x"]`; a header and its value. */
-function findArguments(text: string, from: number, spans: Span[]): number {
-  return eachMatch(ARGUMENT, text, from, (match) => {
+function findArguments(text: string, spans: Span[]): void {
+  eachMatch(ARGUMENT, text, (match) => {
     const [whole, , option] = match as unknown as [string, string, string]
     const span = quotedAt(text, match.index + whole.length)
     if (span === null || span.start === span.end) return
@@ -316,9 +314,9 @@ const SHORT_OPTIONS: Readonly<Record<string, string>> = {
 const TOLD = /(?<![\w-])([\w-]{2,64}) (?:was|is|used to be|is now|were) (["'`]?)([^\s"'`]{1,256})\2/gi
 
 /** What prose tells: `# the password was hunter2`. A plain word may be anything (`was changed`), so it stays. */
-function findTold(text: string, from: number, spans: Span[], { inComment }: Setting): number {
-  if (!inComment) return -1
-  return eachMatch(TOLD, text, from, (match) => {
+function findTold(text: string, spans: Span[], { inComment }: Setting): void {
+  if (!inComment) return
+  eachMatch(TOLD, text, (match) => {
     const [, name, quote, word] = match as unknown as [string, string, string, string]
     const value = word.replace(/[.,;:!?)]+$/, '')
     if (!namesSecret(name) || isHarmless(value) || value === '') return

@@ -1,29 +1,33 @@
+import { Echoes } from './echoes.ts'
 import { listReader, namedByOthers } from './lists.ts'
 import { apply, type Edit, MASK, unite } from './mask.ts'
 import type { Setting } from './pairs.ts'
 import { findTraces, findTracesInTurns, isSecretText, passwordInUser, type Span } from './patterns.ts'
 import { findPemInComments } from './pem.ts'
-import { RepeatedSecrets } from './repeats.ts'
 import { type Comment, isNextLine, NOT_TOML, type Place, Scanner, type Value } from './scan.ts'
 
 export { MASK } from './mask.ts'
 
+/** A mask can reveal a form that was hidden before, so a text is searched again until nothing is found. */
+const MAX_ROUNDS = 8
+/** Values or comments that are looked at in one go. */
+const STRETCH = 64
+/** Characters of a text that is searched in turns, or of a block of comments that is read in one go. */
+const LONG = 4096
+
 /**
- * Masks the secrets in TOML text: values of keys that name one, secrets of known form, commented-out settings, and
- * every repetition of these. Everything else stays byte for byte, and each string keeps its quoting.
- * Throws when the text is not valid TOML, because then nothing is safe to show. Linear in the text, whatever it holds;
- * yields now and then, so that a service can do it in turns.
+ * Masks the secrets in TOML text: values of keys that name one, secrets of known form, commented-out settings, and what
+ * repeats these. Everything else stays byte for byte, and each string keeps its quoting. Throws when the text is not
+ * valid TOML, because then nothing is safe to show. It goes through the text once, is linear in it, whatever it holds,
+ * and yields now and then, so that a service can do it in turns.
  */
 export function* redacting(toml: string): Generator<void, string> {
-  let text = toml
-  const clean: Clean = { strings: new Set(), comments: new Map() }
-  // A mask can reveal a shape that was hidden before, so this repeats until nothing changes.
-  for (let round = 0; round < MAX_ROUNDS; round++) {
-    const { next, isFinal } = yield* redactOnce(text, clean)
-    if (isFinal || next === text) return next
-    text = next
-  }
-  throw NOT_TOML
+  const { values, comments } = yield* new Scanner(toml).all()
+  yield
+  const document = new Masked(toml)
+  yield* document.values(values)
+  yield* document.comments(comments)
+  return yield* document.text()
 }
 
 /** The same in one go. */
@@ -53,161 +57,209 @@ export function redactText(text: string, secrets?: Set<string>): string {
   return masked
 }
 
-const MAX_ROUNDS = 8
-/** Characters of a block of comments that are read in one go. */
-const FAR = 4096
-/** Values or comments that are looked at in one go. */
-const STRETCH = 32
-/** Values or lines of comments that are looked at in one go. */
-const MANY = 2048
-/** Characters of a text that is searched in turns. */
-const LONG = 4096
+const IN_VALUE: Setting = { inComment: false }
+const IN_COMMENT: Setting = { inComment: true }
 
-/** Texts that were searched without a find, so that the next round need not search them again. */
-interface Clean {
-  readonly strings: Set<string>
-  /** By the table they are in. */
-  readonly comments: Map<string, Set<string>>
-}
-
-/** A part of the document that is searched for secrets: a comment, or a string that is no secret as a whole. */
+/** A string or a comment that is no secret as a whole. */
 interface Passage extends Span {
+  /** What is searched, and its text without what was found so far. */
   readonly text: string
-  readonly setting: Setting
+  masked: string
+  readonly inComment: boolean
   /** Whether `text` is not what is written in the document, because that has escapes. */
   readonly isEscaped: boolean
-  /** The secrets that it carries by its own form. */
-  traces: readonly Span[]
 }
 
-function* redactOnce(toml: string, clean: Clean): Generator<void, { next: string; isFinal: boolean }> {
-  const { values, comments } = yield* new Scanner(toml).all()
-  yield
-  const round = new Round(toml, values)
-  const passages: Passage[] = []
-  for (let i = 0; i < values.length + comments.length; i++) {
-    if (i % STRETCH === 0) yield
-    const passage = i < values.length ? round.value(values[i]!) : round.comment(comments[i - values.length]!)
-    if (passage === null) continue
-    passages.push(passage)
-    const known = cleanFor(passage.setting, clean)
-    if (known.has(passage.text)) continue
-    const { text, setting } = passage
-    passage.traces = text.length > LONG ? yield* findTracesInTurns(text, setting) : findTraces(text, setting)
-    if (passage.traces.length === 0) known.add(text)
-    else round.noteTraces(passage)
-  }
-  const { spans, read } = yield* findInComments(toml, comments, round.repeated)
-  yield* round.repeated.prepare()
-  for (let i = 0; i < passages.length; i++) {
-    if (i % STRETCH === 0) yield
-    const repetitions: Span[] = []
-    for (let at = round.repeated.isEmpty ? -1 : 0; at !== -1; ) {
-      at = round.repeated.find(passages[i]!, at, repetitions)
-      if (at !== -1) yield
-    }
-    const edited = yield* round.mask(passages[i]!, repetitions, { spans, read })
-    if (edited === null || !round.isFinal) continue
-    const left =
-      edited.length > LONG ? yield* findTracesInTurns(edited, IN_VALUE) : findTraces(edited, IN_VALUE)
-    round.isFinal = left.length === 0
-  }
-  for (const span of findPemInComments(toml, comments)) spans.push(span)
-  yield
-  for (const span of unite(spans)) round.edits.push(span)
-  yield
-  return { next: yield* apply(toml, round.edits), isFinal: round.isFinal && spans.length === 0 }
-}
-
-function cleanFor({ inComment, table = '' }: Setting, clean: Clean): Set<string> {
-  if (!inComment) return clean.strings
-  const known = clean.comments.get(table) ?? new Set()
-  clean.comments.set(table, known)
-  return known
-}
-
-/** What one pass over a document finds out. */
-class Round {
-  readonly edits: Edit[] = []
-  /** Whether another pass would find nothing: only strings have changed, and what is left of them holds no secret. */
-  isFinal = true
-  readonly repeated = new RepeatedSecrets()
+/** A document whose secrets are replaced. */
+class Masked {
   readonly #toml: string
-  readonly #named: ReadonlySet<Value>
-  readonly #readList: ReturnType<typeof listReader>
+  readonly #edits: Edit[] = []
+  readonly #passages: Passage[] = []
+  /** What extends over several comments, what else is in these, and which they are. */
+  readonly #wide: Span[] = []
+  readonly #shared: Comment[] = []
+  readonly #echoes = new Echoes()
 
-  constructor(toml: string, values: readonly Value[]) {
+  constructor(toml: string) {
     this.#toml = toml
-    this.#named = namedByOthers(values)
-    this.#readList = listReader(toml)
+  }
+
+  *values(values: readonly Value[]): Generator<void> {
+    const named = namedByOthers(values)
+    const readList = listReader(this.#toml)
+    for (const [i, value] of values.entries()) {
+      if (i % STRETCH === 0) yield
+      const { option, isSecret } = readList(value)
+      const passage = this.#value(value, { option, isSecret: isSecret || isSecretValue(value, named) })
+      if (passage === null) continue
+      if (isClean(passage.text, IN_VALUE)) this.#passages.push(passage)
+      else yield* this.#search(passage, IN_VALUE)
+    }
   }
 
   /** Masks a value if it is a secret as a whole; otherwise returns what must be searched. */
-  value(value: Value): Passage | null {
-    const { option, isSecret } = this.#readList(value)
+  #value(value: Value, { option, isSecret }: { option: string; isSecret: boolean }): Passage | null {
     const { text, quote } = value
-    const start = value.start + quote.length
-    const end = value.end - quote.length
+    const { start, end } = insideOf(value)
+    if (text === '' || (isSecret && text === MASK)) return null
     const raw = this.#toml.slice(start, end)
     const password = passwordInUser(option, text)
     // Where there are escapes, the password is elsewhere.
-    if (password !== null && !value.secret && raw === text && text.slice(password) !== MASK) {
-      this.isFinal = false
-      this.edits.push({ start: start + password, end })
-      noteSpan(text, { start: password, end: text.length }, this.repeated, false)
+    if (password !== null && !isSecret && raw === text) {
+      this.#edits.push({ start: start + password, end })
+      this.#noteTrace(text.slice(password), false)
       return null
     }
-    if (isSecret || isSecretValue(value, this.#named)) {
-      if (text === '' || text === MASK) return null
+    if (isSecret) {
       // A number becomes a string; a string stays in its quotes, so that the literal stays what it was.
-      this.edits.push({ start, end, text: quote === '' ? `"${MASK}"` : MASK })
-      noteValue(raw, text, this.repeated, false)
+      this.#edits.push({ start, end, text: quote === '' ? `"${MASK}"` : MASK })
+      this.#noteValue(raw, text, false)
       return null
     }
-    if (quote === '' || text === '') return null
-    // Escapes may hide the shape of a URL.
+    if (quote === '') return null
+    // Escapes may hide the form of a secret.
     const isEscaped = quote[0] === '"' && raw !== text && raw.includes('\\')
-    return { start, end, text: isEscaped ? text : raw, setting: IN_VALUE, isEscaped, traces: NOTHING }
+    const searched = isEscaped ? text : raw
+    return { start, end, text: searched, masked: searched, inComment: false, isEscaped }
   }
 
-  comment({ start, end, place }: Comment): Passage {
-    const setting = place.key === '' ? IN_COMMENT : { inComment: true, table: place.key }
-    return { start, end, text: this.#toml.slice(start, end), setting, isEscaped: false, traces: NOTHING }
-  }
-
-  noteTraces({ text, traces, setting: { inComment } }: Passage): void {
-    for (const span of traces) if (!(inComment && span.list)) noteSpan(text, span, this.repeated, inComment)
-  }
-
-  /**
-   * Masks what was found in a passage; in comments, together with what else is found there. Returns what becomes of a
-   * string; null if it stays as it is.
-   */
-  *mask(
-    passage: Passage,
-    repetitions: Span[],
-    comments: { spans: Span[]; read: Span[] },
-  ): Generator<void, string | null> {
-    const { start, traces, setting } = passage
-    if (traces.length === 0 && repetitions.length === 0) return null
-    const found = traces.length === 0 ? repetitions : traces.concat(repetitions)
-    if (!setting.inComment) {
-      const spans = unite(found)
-      const masked = yield* apply(passage.text, spans)
-      for (const edit of editsIn(passage, spans, masked)) this.edits.push(edit)
-      return masked
+  *comments(comments: readonly Comment[]): Generator<void> {
+    /** What extends over several comments becomes one mask. */
+    const wide: Span[] = findPemInComments(this.#toml, comments)
+    const blocks: { comment: Comment; settings: readonly Span[]; read: readonly Span[] }[] = []
+    for (let first = 0, next = STRETCH; first < comments.length; ) {
+      if (first > next) {
+        next = first + STRETCH
+        yield
+      }
+      let last = first
+      if (isWholeLine(this.#toml, comments[first]!.start))
+        while (last + 1 < comments.length && isNextLine(this.#toml, comments[last]!, comments[last + 1]!))
+          last++
+      const block = comments.slice(first, last + 1)
+      const { spans, read } = block.some(({ start, end }) => this.#toml.slice(start, end).includes('='))
+        ? yield* this.#settingsIn(block)
+        : NONE_READ
+      for (const comment of block) {
+        const settings: Span[] = []
+        for (const span of overlapping(spans, comment)) (span.end > comment.end ? wide : settings).push(span)
+        if (isElement(comment)) findQuoted(this.#toml, comment, settings)
+        blocks.push({ comment, settings, read })
+      }
+      first = last + 1
     }
-    for (const span of found) {
-      if (span.list && covers(comments.read, start + span.start)) continue
-      comments.spans.push({ start: start + span.start, end: start + span.end })
+    const united = unite(wide)
+    for (const span of united) this.#wide.push(span)
+    for (const [i, { comment, settings, read }] of blocks.entries()) {
+      if (i % STRETCH === 0) yield
+      const { start, end } = comment
+      const own = overlapping(united, comment)
+      const text = this.#toml.slice(start, end)
+      if (settings.length > 0 || own.length > 0 || !isClean(text, settingOf(comment)))
+        yield* this.#comment(comment, { settings, read, wide: own })
+      else this.#passages.push({ start, end, text, masked: text, inComment: true, isEscaped: false })
     }
-    return null
+  }
+
+  /** Searches a comment in which settings were found, and where something wide begins or ends. */
+  *#comment(
+    comment: Comment,
+    { settings, read, wide }: Record<'settings' | 'read' | 'wide', readonly Span[]>,
+  ): Generator<void> {
+    const { start, end } = comment
+    const text = this.#toml.slice(start, end)
+    const setting = settingOf(comment)
+    const found = settings.map((span) => ({ start: span.start - start, end: span.end - start }))
+    for (const span of yield* tracesOf(text, setting)) {
+      if (span.list && covers(read, start + span.start)) continue
+      if (!span.list) this.#noteTrace(text.slice(span.start, span.end), true)
+      found.push(span)
+    }
+    const spans = unite(found)
+    if (wide.length > 0) {
+      for (const span of spans) this.#wide.push({ start: start + span.start, end: start + span.end })
+      this.#shared.push(comment)
+      return
+    }
+    const masked = spans.length === 0 ? text : yield* apply(text, spans)
+    const passage = { start, end, text, masked, inComment: true, isEscaped: false }
+    if (spans.length > 0) yield* this.#search(passage, setting)
+    else this.#passages.push(passage)
+  }
+
+  /** Masks what a passage carries by its own form. */
+  *#search(passage: Passage, setting: Setting): Generator<void> {
+    this.#passages.push(passage)
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const { masked, inComment } = passage
+      const found = (yield* tracesOf(masked, setting)).filter(({ list }) => !(list && inComment))
+      if (found.length === 0) return
+      for (const { start, end } of found) this.#noteTrace(masked.slice(start, end), inComment)
+      passage.masked = yield* apply(masked, unite(found))
+    }
+  }
+
+  /** The document with its masks, those of repeated secrets included. */
+  *text(): Generator<void, string> {
+    for (const [i, passage] of this.#passages.entries()) {
+      if (i % STRETCH === 0) yield
+      const { start, end, text, isEscaped, inComment } = passage
+      const repeated = this.#echoes.find(passage.masked, inComment)
+      const masked = repeated.length === 0 ? passage.masked : yield* apply(passage.masked, repeated)
+      if (masked === text) continue
+      const written = isEscaped ? JSON.stringify(masked).slice(1, -1).replaceAll('\x7f', '\\u007f') : masked
+      this.#edits.push({ start, end, text: written })
+    }
+    for (const { start, end } of this.#shared)
+      for (const span of this.#echoes.find(this.#toml.slice(start, end), true))
+        this.#wide.push({ start: start + span.start, end: start + span.end })
+    for (const span of unite(this.#wide)) this.#edits.push(span)
+    return yield* apply(this.#toml, this.#edits)
+  }
+
+  /** Parses commented-out text as TOML, in the table around it, as far as it is TOML: its secrets, and what was read. */
+  *#settingsIn(comments: readonly Comment[]): Generator<void, { spans: Span[]; read: Span[] }> {
+    const block = uncomment(this.#toml, comments)
+    const found = yield* readBlock(block.text, comments[0]!.place)
+    const named = namedByOthers(found.values)
+    const spans: Span[] = []
+    for (const value of found.values) {
+      const { text } = value
+      if (!isSecretValue(value, named) || text === '' || text === MASK) continue
+      const { start, end } = insideOf(value)
+      spans.push({ start: block.place(start), end: block.place(end) })
+      this.#noteValue(block.text.slice(start, end), text, true)
+    }
+    const read = found.read.map(({ start, end }) => ({ start: block.place(start), end: block.place(end) }))
+    return { spans, read }
+  }
+
+  #noteValue(raw: string, text: string, fromComment: boolean): void {
+    this.#echoes.add(text, fromComment)
+    if (raw !== text) this.#echoes.add(raw, fromComment)
+    if (!/^[\w.~-]*$/.test(text)) this.#echoes.add(converted(text, encodeURIComponent), fromComment)
+  }
+
+  #noteTrace(secret: string, fromComment: boolean): void {
+    this.#echoes.add(secret, fromComment)
+    if (secret.includes('%')) this.#echoes.add(converted(secret, decodeURIComponent), fromComment)
   }
 }
 
-const IN_VALUE: Setting = { inComment: false }
-const IN_COMMENT: Setting = { inComment: true }
-const NOTHING: readonly Span[] = []
+const NONE: readonly Span[] = []
+const NONE_READ = { spans: NONE, read: NONE }
+
+function settingOf({ place }: Comment): Setting {
+  return place.key === '' ? IN_COMMENT : { inComment: true, table: place.key }
+}
+
+/** Whether a short text has no secret of known form: nearly none has, and a generator for each would take a third of the time. */
+const isClean = (text: string, setting: Setting) =>
+  text.length <= LONG && findTraces(text, setting).length === 0
+
+function* tracesOf(text: string, setting: Setting): Generator<void, readonly Span[]> {
+  return text.length > LONG ? yield* findTracesInTurns(text, setting) : findTraces(text, setting)
+}
 
 /** What is between the quotes of a string; all of another value. */
 function insideOf({ start, end, quote }: Value): Span {
@@ -216,18 +268,6 @@ function insideOf({ start, end, quote }: Value): Span {
 
 function isSecretValue(value: Value, named: ReadonlySet<Value>): boolean {
   return value.secret || named.has(value) || (value.quote !== '' && isSecretText(value.text))
-}
-
-function noteValue(raw: string, text: string, repeated: RepeatedSecrets, fromComment: boolean): void {
-  repeated.add(text, fromComment)
-  if (raw !== text) repeated.add(raw, fromComment)
-  if (!/^[\w.~-]*$/.test(text)) repeated.add(converted(text, encodeURIComponent), fromComment)
-}
-
-function noteSpan(text: string, span: Span, repeated: RepeatedSecrets, fromComment: boolean): void {
-  const secret = text.slice(span.start, span.end)
-  repeated.add(secret, fromComment)
-  if (secret.includes('%')) repeated.add(converted(secret, decodeURIComponent), fromComment)
 }
 
 /** A text with or without percent-encoding; as it is if it cannot be converted. */
@@ -239,58 +279,23 @@ function converted(text: string, convert: (text: string) => string): string {
   }
 }
 
-function editsIn({ start, end, isEscaped }: Passage, spans: readonly Span[], masked: string): Edit[] {
-  if (!isEscaped) return spans.map((span) => ({ start: start + span.start, end: start + span.end }))
-  if (spans.length === 0) return []
-  return [{ start, end, text: JSON.stringify(masked).slice(1, -1).replaceAll('\x7f', '\\u007f') }]
-}
-
-/** Parses commented-out text as TOML, in the table around it, as far as it is TOML. */
-function* findInComments(
-  toml: string,
-  comments: Comment[],
-  repeated: RepeatedSecrets,
-): Generator<void, { spans: Span[]; read: Span[] }> {
-  const spans: Span[] = []
-  const read: Span[] = []
-  for (let first = 0; first < comments.length; ) {
-    if (first % STRETCH === 0) yield
-    let last = first
-    if (isWholeLine(toml, comments[first]!.start)) {
-      while (last + 1 < comments.length && isNextLine(toml, comments[last]!, comments[last + 1]!))
-        if (++last % MANY === 0) yield
-    }
-    const block = yield* uncomment(toml, comments.slice(first, last + 1))
-    const found = yield* readBlock(block.text, comments[first]!.place)
-    const named = namedByOthers(found.values)
-    for (const [i, value] of found.values.entries()) {
-      if (i % MANY === MANY - 1) yield
-      const { text } = value
-      if (!isSecretValue(value, named) || text === '' || text === MASK) continue
-      const { start, end } = insideOf(value)
-      spans.push({ start: block.place(start), end: block.place(end) })
-      noteValue(block.text.slice(start, end), text, repeated, true)
-    }
-    for (const [i, { start, end }] of found.read.entries()) {
-      if (i % MANY === MANY - 1) yield
-      read.push({ start: block.place(start), end: block.place(end) })
-    }
-    for (; first <= last; first++) if (isElement(comments[first]!)) findQuoted(toml, comments[first]!, spans)
-  }
-  return { spans, read }
-}
-
-/** Reports whether one of the sorted spans holds a place. */
-function covers(spans: Span[], at: number): boolean {
+/** Those of sorted spans that share something with another. */
+function overlapping(spans: readonly Span[], { start, end }: Span): readonly Span[] {
+  if (spans.length === 0) return NONE
   let low = 0
   let high = spans.length
   while (low < high) {
     const middle = (low + high) >> 1
-    if (spans[middle]!.end <= at) low = middle + 1
+    if (spans[middle]!.end <= start) low = middle + 1
     else high = middle
   }
-  return low < spans.length && spans[low]!.start <= at
+  let past = low
+  while (past < spans.length && spans[past]!.start < end) past++
+  return spans.slice(low, past)
 }
+
+const covers = (spans: readonly Span[], at: number) =>
+  overlapping(spans, { start: at, end: at + 1 }).length > 0
 
 /** A comment inside the list of a secret key, where an element may be commented out. */
 function isElement({ place, inValue }: Comment): boolean {
@@ -317,13 +322,12 @@ interface Uncommented {
 }
 
 /** A block of comments without its marks, and the way back from a place in it to the source. */
-function* uncomment(toml: string, comments: readonly Comment[]): Generator<void, Uncommented> {
+function uncomment(toml: string, comments: readonly Comment[]): Uncommented {
   const lines: string[] = []
   const ours: number[] = []
   const theirs: number[] = []
   let length = 0
   for (const { start, end } of comments) {
-    if (ours.length % MANY === MANY - 1) yield
     let from = start
     while (from < end && toml[from] === '#') from++
     ours.push(length)
@@ -348,9 +352,9 @@ function* readBlock(text: string, table: Place): Generator<void, { values: Value
   scanner.table = table
   // Unfinished values are read again from each line; once that gets expensive, values may no longer span lines.
   let budget = 2 * text.length
-  for (let start = 0, next = FAR; start < text.length; ) {
+  for (let start = 0, next = LONG; start < text.length; ) {
     if (start > next) {
-      next = start + FAR
+      next = start + LONG
       yield
     }
     let eol = text.indexOf('\n', start)

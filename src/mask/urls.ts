@@ -11,15 +11,11 @@ export const CLOSERS: Record<string, string> = {
   '[': ']',
 }
 
-/** URLs that are looked at in one go. */
-const STRETCH = 256
-
 /** Finds passwords in URLs, and tokens used in place of a user (`https://TOKEN@host`). */
-export function findUrls(text: string, start: number, spans: Span[]): number {
-  let mark = text.indexOf('://', start)
-  let done = start === 0 ? 0 : text.lastIndexOf('://', mark - 1) + 3
-  for (let count = 0; mark !== -1; count++) {
-    if (count === STRETCH) return mark
+export function findUrls(text: string, spans: Span[]): void {
+  let mark = text.indexOf('://')
+  let done = 0
+  while (mark !== -1) {
     let scheme = mark
     while (scheme > done && isSchemeChar(text.charCodeAt(scheme - 1))) scheme--
     const next = text.indexOf('://', mark + 3)
@@ -35,7 +31,6 @@ export function findUrls(text: string, start: number, spans: Span[]): number {
     done = from
     mark = next
   }
-  return -1
 }
 
 /** `/[a-z\d+.-]/i` */
@@ -103,8 +98,8 @@ const HOST =
 const NOT_A_HOST = /^(?:sha\d+:|[v^~]?\d+(?:\.\d+){0,2}(?:[-+][\w.]*)?$)/
 
 /** Passwords of data source names: `user:password@host/db`, Go's `user:password@tcp(host)/db`, Oracle's `user/password@host`. */
-export function findSources(text: string, from: number, spans: Span[]): number {
-  return eachMatch(WORDS, text, from, ({ index, 0: word }) => {
+export function findSources(text: string, spans: Span[]): void {
+  eachMatch(WORDS, text, ({ index, 0: word }) => {
     if (word.includes('://')) return
     const oracle = /^["'`]?jdbc:oracle:[a-z]+:[^/@]*\//i.exec(word)
     const start = oracle === null ? afterUser(word) : oracle[0].length
