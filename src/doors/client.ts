@@ -2,11 +2,12 @@ import { textOf } from './client/body.ts'
 import { connect } from './client/connect.ts'
 import { follow } from './client/follow.ts'
 import { missingOf, notesOf } from './client/missing.ts'
-import { ProblemError, reach } from './client/problem.ts'
+import { reach } from './client/problem.ts'
 import type {
   CallOptions,
   Client,
   ClientOptions,
+  CompareQuery,
   Completeness,
   ConfigComparison,
   ConfigVersion,
@@ -97,14 +98,18 @@ export function createClient(options: ClientOptions): Client {
       )
       return { entries: body, notes, missing }
     },
-    async compare(node, call) {
+    async compareConfig(node, call) {
       const { body, notes } = await json<ConfigComparison>('config/compare', { node }, call)
       const missing = Object.entries(body.missing ?? {}).map(([name, reason]) => ({ name, reason }))
       return { ...body, notes, missing }
     },
     blame: (call) => whole('config/blame', { node: call?.node }, call),
-    list: (call) => listed('log/list', { node: call?.node, after: call?.after }, call),
-    detail: (call) => listed('log/list', { node: call?.node, after: call?.after, detail: true }, call),
+    list: <T>(call?: ListOptions & { detail?: boolean | undefined }) =>
+      listed<T>(
+        'log/list',
+        { node: call?.node, after: call?.after, ...(call?.detail && { detail: true }) },
+        call,
+      ),
     tagged: (call) =>
       listed('log/list', { node: call?.node, after: call?.after, prefix: call?.prefix, etag: true }, call),
     async view(query, call) {
@@ -130,9 +135,9 @@ export function createClient(options: ClientOptions): Client {
       whole<LevelHistogram>('log/histogram', query, call),
     fields: (query, call) => whole('log/fields', query, call),
     groups: (query, call) => whole('log/groups', query, call),
-    different: (query, call) => whole('log/compare', query, call),
+    compareLogs: (query, call) => whole('log/compare', inApi(query), call),
     async incident(query, call) {
-      const asked = { path: 'log/incident', query, accept: 'text/html', signal: call?.signal }
+      const asked = { path: 'log/incident', query: inApi(query), accept: 'text/html', signal: call?.signal }
       return stored('incident.html', await send(asked))
     },
     nodes: (call) => listed('nodes', { limit: 1000 }, call),
@@ -141,16 +146,6 @@ export function createClient(options: ClientOptions): Client {
       const params = { ...query, download: true, ...asked }
       const accept = TYPES[format]
       const response = await send({ path: 'log/view', query: params, accept, signal: call?.signal })
-      if (notesOf(response).includes('unknown-parameter')) {
-        // An older node answers only with the end of the log, which would look complete.
-        await response.body?.cancel()
-        throw new ProblemError({
-          status: 501,
-          code: 'unsupported',
-          title: 'No export',
-          detail: 'This node cannot export records yet.',
-        })
-      }
       const name = [query.file].flat().join(' ')
       return stored(format === 'text' ? name : `${name}.${format}`, response)
     },
@@ -163,6 +158,14 @@ export function createClient(options: ClientOptions): Client {
   return client
 }
 
+/** The names of the API's parameters. */
+const inApi = ({ baseSince, baseUntil, baseNode, ...query }: CompareQuery) => ({
+  ...query,
+  'base-since': baseSince,
+  'base-until': baseUntil,
+  'base-node': baseNode,
+})
+
 /** The media types of exports. */
 const TYPES = { text: 'text/plain', ndjson: 'application/x-ndjson', csv: 'text/csv' }
 
@@ -171,7 +174,7 @@ const MOST_PAGES = 10_000
 
 /** Which part of a list is asked for. */
 interface Paged extends Pick<ListOptions, 'node' | 'after'> {
-  detail?: true
+  detail?: true | undefined
   etag?: true
   prefix?: string | undefined
   limit?: number

@@ -50,9 +50,9 @@ const HISTOGRAM: Names<HistogramQuery> = {
 const GROUPS: Names<GroupsQuery> = { ...LOG, by: true, of: true, sort: true, limit: true }
 const COMPARE: Names<CompareQuery> = {
   ...LOG,
-  'base-since': true,
-  'base-until': true,
-  'base-node': true,
+  baseSince: true,
+  baseUntil: true,
+  baseNode: true,
 }
 const CONFIG: Names<ConfigQuery> = { detail: true, at: true }
 
@@ -67,7 +67,9 @@ const CLIENT: Record<Resource, readonly string[]> = {
   histogram: Object.keys(HISTOGRAM),
   fields: Object.keys(LOG),
   groups: Object.keys(GROUPS),
-  difference: Object.keys(COMPARE),
+  difference: Object.keys(COMPARE).map((name) =>
+    name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+  ),
   download: ['file'],
   nodes: ['limit', 'after'],
 }
@@ -93,10 +95,10 @@ describe('the client', () => {
     await client.histogram({ file: 'a.log', step: 500 })
     await client.groups({ file: 'a.log', by: 'path', of: 'took', sort: 'p95', limit: 5 })
     await client.config({ detail: true, at: '2h' })
-    await client.detail({ after: 'b.log' })
+    await client.list({ after: 'b.log', detail: true })
     await client.tagged({ prefix: 'b' })
     await client.history({ limit: 3 })
-    await client.compare(['db-1', 'x-*'])
+    await client.compareConfig(['db-1', 'x-*'])
     expect(asked.map(({ search }) => search)).toEqual([
       '?file=a.log&step=40s&buckets=7',
       '?file=a.log&step=500',

@@ -204,7 +204,7 @@ describe('what an answer lacks', () => {
   it('is told with every value', async () => {
     expect(await client('{"step":1}').histogram(query)).toEqual({ step: 1, notes, missing })
     expect(await client('{"records":7}').fields(query)).toEqual({ records: 7, notes, missing })
-    for (const name of ['list', 'detail', 'history', 'nodes'] as const)
+    for (const name of ['list', 'history', 'nodes'] as const)
       expect(await client('[{"id":1}]')[name](), name).toEqual({ entries: [{ id: 1 }], notes, missing })
     const page = { prev: null, next: null, complete: true, settled: null, notes, missing }
     expect(await client('x').view(query)).toEqual({ content: 'x', ...page })
@@ -222,7 +222,7 @@ describe('what an answer lacks', () => {
 
   it('has the nodes that a comparison lacks in the same form', async () => {
     const body = '{"nodes":["db-1"],"missing":{"db-9":"no-config","db-8":"budget"},"keys":[]}'
-    expect(await client(body, { 'X-Nodestate-Note': 'gap' }).compare('*')).toEqual({
+    expect(await client(body, { 'X-Nodestate-Note': 'gap' }).compareConfig('*')).toEqual({
       nodes: ['db-1'],
       keys: [],
       notes: ['gap'],
@@ -265,17 +265,21 @@ describe('lists', () => {
     return { client, asked }
   }
 
-  it.each(['list', 'detail'] as const)('%s follows all pages, and tells the notes of each', async (name) => {
-    const { client, asked } = paged('detail-incomplete')
-    const { entries, notes, missing } = await client[name]({ node: 'db-*' })
-    expect(entries.map((file) => file.name)).toEqual(['a', 'b', 'c', 'd', 'e'])
-    expect(notes).toEqual(['size-partial', 'detail-incomplete'])
-    expect(missing.map((each) => each.name)).toEqual(['db-0', 'db-9', 'db-2', 'db-4'])
-    const detail = name === 'detail' ? '&detail=true' : ''
-    expect(asked.map((search) => new URLSearchParams(search).get('after'))).toEqual([null, 'b', 'd'])
-    for (const search of asked) expect(search).toContain(`node=db-*`)
-    for (const search of asked) expect(search.includes('detail=true')).toBe(detail !== '')
-  })
+  it.each([false, true])(
+    'lists with detail=%s follow all pages, and tell the notes of each',
+    async (isDetailed) => {
+      const { client, asked } = paged('detail-incomplete')
+      const { entries, notes, missing } = await (isDetailed
+        ? client.list({ node: 'db-*', detail: true })
+        : client.list({ node: 'db-*' }))
+      expect(entries.map((file) => file.name)).toEqual(['a', 'b', 'c', 'd', 'e'])
+      expect(notes).toEqual(['size-partial', 'detail-incomplete'])
+      expect(missing.map((each) => each.name)).toEqual(['db-0', 'db-9', 'db-2', 'db-4'])
+      expect(asked.map((search) => new URLSearchParams(search).get('after'))).toEqual([null, 'b', 'd'])
+      for (const search of asked) expect(search).toContain(`node=db-*`)
+      for (const search of asked) expect(search.includes('detail=true')).toBe(isDetailed)
+    },
+  )
 
   it('say that they are cut if the last page is', async () => {
     const { client } = paged('list-cut')
@@ -309,7 +313,7 @@ describe('lists', () => {
     const logs = memoryStore(Object.fromEntries(names.map((name) => [name, 'x\n'])))
     const app = createApp({ logs, config: '', node })
     const client = createClient({ base: 'http://node', fetch: async (url, init) => app.request(url, init) })
-    const { entries, notes } = await client.detail()
+    const { entries, notes } = await client.list({ detail: true })
     expect(entries.map((file) => file.name)).toEqual(names)
     expect(notes).not.toContain('list-cut')
     expect((await client.list()).entries).toHaveLength(names.length)
@@ -330,7 +334,7 @@ describe('everything beyond the three operations, against a real node', () => {
   afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
   it('has the list in detail', async () => {
-    const { entries, ...lacks } = await client.detail()
+    const { entries, ...lacks } = await client.list({ detail: true })
     const [file] = entries
     expect(lacks).toEqual({ notes: [], missing: [] })
     expect(file).toMatchObject({ name: 'broker.log', size: LOG.length, kind: 'plain' })

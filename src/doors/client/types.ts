@@ -228,10 +228,10 @@ export interface GroupsQuery extends LogQuery {
 export interface CompareQuery extends LogQuery {
   since: string
   /** The base: as long as the range, at least an hour, and directly before it, unless these say otherwise. */
-  'base-since'?: string | undefined
-  'base-until'?: string | undefined
+  baseSince?: string | undefined
+  baseUntil?: string | undefined
   /** At a fleet's own address: compares with these nodes instead, by id or pattern. */
-  'base-node'?: string | readonly string[] | undefined
+  baseNode?: string | readonly string[] | undefined
 }
 
 /** Which logs are listed. */
@@ -253,13 +253,13 @@ export interface Client {
   /** The versions of the configuration, newest first. */
   history(options?: CallOptions & { limit?: number | undefined }): Promise<Entries<ConfigVersion>>
   /** What differs between the configurations of nodes of a fleet: ids, or patterns such as `db-*`. */
-  compare(nodes: string | readonly string[], options?: CallOptions): Promise<Comparison>
+  compareConfig(nodes: string | readonly string[], options?: CallOptions): Promise<Comparison>
   /** Each setting with when it last changed and the errors around that; at a fleet's own address, of one node. */
   blame(options?: CallOptions & { node?: string | undefined }): Promise<ConfigBlame & Completeness>
   /** All log files, however many answers that takes. */
-  list(options?: ListOptions): Promise<Entries<LogFile>>
+  list(options?: ListOptions & { detail?: false | undefined }): Promise<Entries<LogFile>>
   /** All log files, with what is known about each. */
-  detail(options?: ListOptions): Promise<Entries<LogFileDetail>>
+  list(options: ListOptions & { detail: true }): Promise<Entries<LogFileDetail>>
   /** All log files as they are now, with the version of each. */
   tagged(options?: ListOptions & { prefix?: string | undefined }): Promise<Entries<TaggedLogFile>>
   /** A page as text; invalid UTF-8 is replaced. */
@@ -286,7 +286,7 @@ export interface Client {
   /** Records by the values of a field: which path has the most errors, or the slowest requests? */
   groups(query: GroupsQuery, options?: CallOptions): Promise<LogGroups & Completeness>
   /** What sets a range of time apart from the time before it, or nodes from other nodes. */
-  different(query: CompareQuery, options?: CallOptions): Promise<LogComparison & Completeness>
+  compareLogs(query: CompareQuery, options?: CallOptions): Promise<LogComparison & Completeness>
   /** The range of a comparison as one HTML file to hand over, secrets masked. */
   incident(query: CompareQuery, options?: CallOptions): Promise<Download>
   /** The nodes of a fleet; a service that is not a fleet answers 404. */

@@ -53,7 +53,9 @@ async function inSmallLetters(wide: LogQuery, value: string, call: Call): Promis
 
 /** From when to when the wanted logs have records, the newest first. */
 async function rangesOf({ file, node }: LogQuery, call: Call): Promise<string[]> {
-  const { entries } = await call.client.detail({ node, signal: call.signal }).catch(() => ({ entries: [] }))
+  const { entries } = await call.client
+    .list({ node, signal: call.signal, detail: true })
+    .catch(() => ({ entries: [] }))
   const isWanted = namedBy([file].flat())
   const found = entries.filter(({ name }) => isWanted(name))
   const dated = found.filter(({ last }) => last !== null).sort((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1))

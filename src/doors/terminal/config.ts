@@ -102,15 +102,11 @@ async function ask(
   if (flags.has('blame')) return blame?.() ?? client.blame({ signal })
   const nodes = flags.get('compare')
   if (nodes)
-    return client.compare(nodes, { signal }).catch((error: unknown) => {
+    return client.compareConfig(nodes, { signal }).catch((error: unknown) => {
       throw isProblem(error, 'unknown-path') ? notFleet('--compare') : error
     })
   const at = flags.get('at')?.[0]
-  const answer = await client.config({ at, signal })
-  // An older node ignores the parameter and answers with its present configuration.
-  if (at !== undefined && answer.time === undefined)
-    throw new UsageError('This node cannot show earlier versions yet.')
-  return answer
+  return client.config({ at, signal })
 }
 
 function shown(answer: Answer, style: Style): Shown {

@@ -17,7 +17,7 @@ export async function diff(given: CommandLine, style: Style, world: World): Prom
   const { targets, query, check } = await comparedLogs(given, world)
   return eachTarget(targets, world, async ({ client, name }) => {
     const answer = await withSpinner(world, `comparing ${name}`, () =>
-      client.different(query, { signal: world.signal }).then(check, check),
+      client.compareLogs(query, { signal: world.signal }).then(check, check),
     )
     const { notes, missing, ...body } = answer
     if (style.json) await world.stdout.write(show`${printableJson(JSON.stringify(body))}\n`)

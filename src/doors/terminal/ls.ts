@@ -48,7 +48,7 @@ async function filesOf({ client }: Target, given: CommandLine, style: Style, wor
     'names',
   )
     ? client.list(call)
-    : client.detail(call))
+    : client.list({ ...call, detail: true }))
   if (node !== undefined && answer.some((file) => file.node === undefined)) throw notFleet()
   const rows = answer.map(({ size, first, last, kind = '' }) => [
     sizeText(size, style),

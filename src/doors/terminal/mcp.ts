@@ -27,7 +27,7 @@ export async function mcp(given: CommandLine, _: Style, world: World): Promise<n
 /** Only a fleet compares configurations; it wants to know of which nodes, or a scope. Asked again while it fails. */
 async function isFleet(client: Client): Promise<boolean> {
   try {
-    await client.compare([])
+    await client.compareConfig([])
     return true
   } catch (error) {
     return error instanceof ProblemError && (error.code === 'bad-parameter' || error.code === 'forbidden')

@@ -136,7 +136,7 @@ async function withOthers(
   signal: AbortSignal,
 ): Promise<ConfigBlame> {
   try {
-    const compared = await client.compare('*', { signal })
+    const compared = await client.compareConfig('*', { signal })
     const differing = new Map(compared.keys.map(({ key, values }) => [key, values]))
     const found = keys.map((key) => {
       const others = differing.get(key.key)?.filter(({ nodes }) => !nodes.includes(id)) ?? []

@@ -70,7 +70,7 @@ export async function collect(
 ): Promise<Incident> {
   const { client, signal } = reader
   const { range, base } = comparison
-  const { 'base-since': _, 'base-until': __, 'base-node': ___, ...filters } = given
+  const { baseSince: _, baseUntil: __, baseNode: ___, ...filters } = given
   const query: LogQuery = { ...filters, since: iso(range.from), until: iso(range.to) }
   const margin = Math.max(60_000, Math.round((range.to - range.from) / 3))
   const around = {
@@ -85,7 +85,7 @@ export async function collect(
   const excerpt = await excerptOf(reader, { ...query, since: around.since }, moment)
   const nodes = await partOf(signal, () => nodesOf(reader, given, { from: base.from, to: range.to }))
   const ids = 'found' in nodes ? nodes.found.flatMap(({ id }) => id ?? []) : []
-  const settings = ids.length > 1 ? await partOf(signal, () => client.compare(ids, { signal })) : null
+  const settings = ids.length > 1 ? await partOf(signal, () => client.compareConfig(ids, { signal })) : null
   return { query, comparison, chart, errors, excerpt, nodes, settings }
 }
 
@@ -119,7 +119,7 @@ async function excerptOf(reader: Reader, query: LogQuery, moment: string | null)
 
 async function nodesOf(
   reader: Reader,
-  { node, 'base-node': others }: CompareQuery,
+  { node, baseNode: others }: CompareQuery,
   period: { from: number; to: number },
 ): Promise<IncidentNode[] & { notes: string[] }> {
   const { client, nodeClient, isFleet, signal } = reader

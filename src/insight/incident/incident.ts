@@ -93,7 +93,9 @@ const HEADERS = {
 /** The parameters that were given, as the client takes them. */
 function queryOf(search: string, given: readonly string[]): CompareQuery {
   const params = new URLSearchParams(search)
-  return Object.fromEntries(given.map((name) => [name, params.getAll(name)])) as unknown as CompareQuery
+  const inClient = (name: string) => name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  const entries = given.map((name) => [inClient(name), params.getAll(name)])
+  return Object.fromEntries(entries) as unknown as CompareQuery
 }
 
 /** A query string for a link, without the values that hold a secret. */

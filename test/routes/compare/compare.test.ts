@@ -91,7 +91,7 @@ describe('GET /api/v1/log/compare', () => {
       base: 'http://n',
       fetch: async (url, init) => now.request(String(url), init as RequestInit),
     })
-    const { findings, notes } = await client.different({ file: 'a.log', since: '1h' })
+    const { findings, notes } = await client.compareLogs({ file: 'a.log', since: '1h' })
     expect([findings[0]?.what, notes]).toEqual(['disk full on <*>', []])
   })
 

@@ -80,7 +80,7 @@ export const compareConfig: Tool = {
   parameters: [...NODES, CURSOR, MAX_CHARS],
   async run(args, call) {
     const wanted = (args.node as string[] | undefined) ?? ['*']
-    const { nodes, keys, notes, missing } = await call.client.compare(wanted, call)
+    const { nodes, keys, notes, missing } = await call.client.compareConfig(wanted, call)
     const odd = keys.filter(({ expected }) => !expected)
     const head = [
       `${counted(odd.length, 'setting')} with different values on ${counted(nodes.length, 'node')}; ${keys.length - odd.length} that differ on purpose (ids, addresses, ports) are left out`,

@@ -46,7 +46,7 @@ export const whatIsDifferent: Tool = {
   ],
   async run(args, call) {
     const query = { ...queryOf(args, call), ...baseOf(args, call) } as CompareQuery
-    const found = await call.client.different(query, call)
+    const found = await call.client.compareLogs(query, call)
     const { range, base, findings } = found
     const head = [
       `${counted(findings.length, 'finding')}, the most telling first; ${counted(range.records, 'record')} in the range, ${base.records} in the base`,
@@ -70,9 +70,9 @@ export const whatIsDifferent: Tool = {
 function baseOf(args: Arguments, call: Call): Partial<CompareQuery> {
   const since = instant(args.base_since, call)
   return {
-    'base-since': textOf(since, call),
-    'base-until': textOf(instant(args.base_until, call, since), call),
-    ...(call.isFleet && { 'base-node': args.base_node as string[] | undefined }),
+    baseSince: textOf(since, call),
+    baseUntil: textOf(instant(args.base_until, call, since), call),
+    ...(call.isFleet && { baseNode: args.base_node as string[] | undefined }),
   }
 }
 
@@ -80,7 +80,7 @@ function periodText({ from, to }: LogComparison['base'], call: Call): string {
   return `${shownTime(from, call)} to ${shownTime(to, call)}`
 }
 
-function nodesText({ 'base-node': nodes }: CompareQuery): string {
+function nodesText({ baseNode: nodes }: CompareQuery): string {
   return nodes === undefined ? '' : `, on the nodes ${part([nodes].flat().join(', '))} but those of the range`
 }
 

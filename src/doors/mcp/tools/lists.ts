@@ -17,7 +17,7 @@ export const listLogs: Tool = {
   ],
   async run(args, call) {
     const node = call.isFleet ? ((args.node as string[] | undefined) ?? ['*']) : undefined
-    const { entries, notes, missing } = await call.client.detail({ node, signal: call.signal })
+    const { entries, notes, missing } = await call.client.list({ node, signal: call.signal, detail: true })
     const isWanted = args.name === undefined ? () => true : namedBy([args.name as string])
     const found = entries.filter(({ name }) => isWanted(name)).sort(byNodeThenNewest)
     const size = found.reduce((sum, entry) => sum + entry.size, 0)

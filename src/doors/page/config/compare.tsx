@@ -19,7 +19,7 @@ type Key = Comparison['keys'][number]
 /** The settings in which the nodes of a fleet differ, with the odd ones marked. */
 export function Compare({ client, nodes, close }: Props) {
   const [all, setAll] = useState(false)
-  const asked = useLoaded((signal) => client.compare(nodes, { signal }), JSON.stringify(nodes))
+  const asked = useLoaded((signal) => client.compareConfig(nodes, { signal }), JSON.stringify(nodes))
   const { data } = asked
   const expected = data?.keys.filter((key) => key.expected).length ?? 0
   const shown = data?.keys.filter((key) => all || !key.expected) ?? []

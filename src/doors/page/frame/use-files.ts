@@ -16,7 +16,7 @@ export function useFiles(client: Client, chosen: string | null, asking: Asking) 
     // The detailed list opens every file, so it is requested only when files came or went, and nothing waits for it.
     const details = async () => {
       detailed.current = Date.now()
-      const found = await client.detail({ signal }).catch(() => null)
+      const found = await client.list({ signal, detail: true }).catch(() => null)
       if (found !== null && !signal.aborted) setFiles((before) => inOrder(found.entries, before))
     }
     const start = performance.now()

@@ -40,7 +40,7 @@ export function Fleet({ client, nodes, compare, read }: Props) {
   const [filter, setFilter] = useState('')
   const [picked, setPicked] = useState<readonly string[]>([])
   const { data } = useLoaded(
-    (signal) => client.compare(['*'], { signal }),
+    (signal) => client.compareConfig(['*'], { signal }),
     '',
     nodes.length > 2 && nodes.length <= COMPARED,
   )

@@ -24,11 +24,11 @@ export async function comparedLogs(given: CommandLine, world: World): Promise<Co
     since,
     file: rest.length === 0 ? ['*'] : rest,
     node: flags.get('node'),
-    'base-since': one('base-since'),
-    'base-until': one('base-until'),
-    'base-node': flags.get('base-node'),
+    baseSince: one('base-since'),
+    baseUntil: one('base-until'),
+    baseNode: flags.get('base-node'),
   }
-  const nodes = query.node ? '--node' : query['base-node'] ? '--base-node' : null
+  const nodes = query.node ? '--node' : query.baseNode ? '--base-node' : null
   return {
     targets,
     query,

@@ -35,7 +35,7 @@ export function Different({ log }: { log: Log }) {
   // On the page of one node of a fleet, the fleet knows the others.
   const client = base.startsWith('only ') && log.own ? clientAt(new URL('../../', own)) : log.client
   const found = useLoaded(
-    (signal) => client.different(compareQueryOf(question), { signal }),
+    (signal) => client.compareLogs(compareQueryOf(question), { signal }),
     question,
     log.ready,
   )

@@ -55,12 +55,14 @@ export function compareQueryOf(question: string): CompareQuery {
   const params = new URLSearchParams(question)
   const only = params.get('only')
   const names = new Set(params.keys())
-  names.delete('only')
+  const others = params.getAll('base-node')
+  for (const name of ['only', 'base-since', 'base-until', 'base-node']) names.delete(name)
   const query = Object.fromEntries([...names].map((name) => [name, params.getAll(name)]))
   const one = (name: string) => params.get(name) ?? undefined
   const single = { since: one('since')!, until: one('until'), level: one('level'), pattern: one('pattern') }
-  const base = { 'base-since': one('base-since'), 'base-until': one('base-until') }
-  const nodes = only === null ? {} : { node: only, 'base-node': '*' }
+  const base = { baseSince: one('base-since'), baseUntil: one('base-until') }
+  const nodes =
+    only === null ? (others.length > 0 ? { baseNode: others } : {}) : { node: only, baseNode: '*' }
   const rotated = one('rotated') === 'true' || undefined
   return { ...query, ...single, ...base, ...nodes, rotated } as CompareQuery
 }

@@ -44,7 +44,7 @@ describe('the question of a comparison', () => {
 
   it('compares one node of several with the others', () => {
     const query = compareQueryOf(withBase(`${QUESTION}&node=*`, 'only db-4'))
-    expect(query).toMatchObject({ node: 'db-4', 'base-node': '*' })
+    expect(query).toMatchObject({ node: 'db-4', baseNode: '*' })
     expect(query).not.toHaveProperty('only')
   })
 
@@ -53,8 +53,8 @@ describe('the question of a comparison', () => {
     const asked = withBase(QUESTION, 'range', range)
     expect(baseOf(asked)).toBe('range')
     expect(compareQueryOf(asked)).toMatchObject({
-      'base-since': range.since,
-      'base-until': range.until,
+      baseSince: range.since,
+      baseUntil: range.until,
     })
   })
 })
