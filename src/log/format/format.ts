@@ -2,7 +2,7 @@ import type { Zone } from '../time.ts'
 import { fits } from './read/json-fit.ts'
 import { withPairs } from './read/pairs.ts'
 import type { Stamp } from './read/stamp.ts'
-import type { HeadGroups } from './read/vocabulary.ts'
+import type { RecordReader } from './record.ts'
 import type { Piece } from './shape.ts'
 
 /**
@@ -74,40 +74,14 @@ export interface LineFormat {
   members?(bytes: Uint8Array, from: number, to: number, visit: Visit): boolean
   /** The value of one field of a record, where that is cheaper than all of them; undefined if it must be parsed. */
   member?(name: string, bytes: Uint8Array, from: number, to: number): string | undefined
-  /** How its usual lines are written as JSON from bytes to bytes, as their `fields` would be written. */
-  readonly plan?: Plan
+  /** Reads a record, for its fields and for JSON. */
+  readonly read?: RecordReader
+  /** Which writer of JSON knows its usual lines better than `read` does (log/write). */
+  readonly written?: 'lindb' | 'json' | 'logfmt'
+  /** Finds the line inside a wrapped one. */
+  readonly lineAt?: InnerReader
   /** The fields of a whole record: its first line and its continuation lines. */
   fields(text: string, zone: Zone): RecordFields
-}
-
-/** What `log/write` needs to write lines of a format. */
-export type Plan =
-  | { by: 'lindb' | 'json' | 'logfmt' | 'postgresql' | 'access' }
-  | { by: 'stamp'; stampAt: StampReader }
-  | HeadPlan
-  | { by: 'wrapper'; inner: Plan; lineAt: InnerReader }
-
-/** Lines that begin with one pattern, whose groups are fields (rows/row.ts). */
-export interface HeadPlan {
-  by: 'head'
-  head: RegExp
-  /** How many characters of a line the head is in. */
-  within: number
-  /** Whether a line may begin a record: only those whose head fits do. */
-  mayBegin(bytes: Uint8Array, from: number, to: number): boolean
-  /** Whether a line begins a record. */
-  begins(bytes: Uint8Array, from: number, to: number): boolean
-  /** The groups that `time` reads, and the instant; NaN if there is none. */
-  timeGroups: ReadonlySet<string>
-  time(groups: HeadGroups, zone: Zone, line: { bytes: Uint8Array; from: number; to: number }): number
-  /** The level by the word of the head; -1 if there is none. */
-  levelOf(word: string | undefined): number
-  /** The level, if it is elsewhere in the line, whose message begins at `message`. */
-  levelIn?(bytes: Uint8Array, from: number, message: number, to: number): number
-  /** Patterns whose groups are more fields, from the message. */
-  inside?: readonly RegExp[]
-  /** Set if `key=value` in the message is no field. */
-  unpaired?: boolean
 }
 
 /**

@@ -44,8 +44,8 @@ export class NdjsonWriter {
     this.#zone = zone
     this.#options = options
     this.#record = new RecordOut(zone)
-    this.#write = format.plan && !options.raw ? lineWriter(format.plan) : null
-    this.#writeWhole = format.plan && !options.raw ? recordWriter(format.plan) : null
+    this.#write = options.raw ? null : lineWriter(format)
+    this.#writeWhole = options.raw ? null : recordWriter(format)
   }
 
   /** Sets the memory to write to, from `at` on. If it is too small, it is replaced by a larger one. */

@@ -1,8 +1,7 @@
 import type { Role } from '../format/json/keys.ts'
 import { isKeyByte, LEVEL, MESSAGE, SEARCHED, SOURCE, TAGS, TIME, timeIn } from '../format/json/logfmt.ts'
 import { levelAt } from '../format/read/level.ts'
-import { wordOf } from '../format/read/words.ts'
-import { wideBlank } from './bytes/words.ts'
+import { wideBlank, wordOf } from '../format/read/words.ts'
 import type { RecordOut } from './record.ts'
 import { MemberTable, QUOTED, quotedEnd, TEXT } from './table.ts'
 

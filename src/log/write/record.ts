@@ -3,6 +3,7 @@ import { LEVELS } from '../format/read/level.ts'
 import { pairsIn } from '../format/read/pairs.ts'
 import { exactTime, isExact } from '../format/read/stamp.ts'
 import { addFields, kindOf, numberOf } from '../format/read/vocabulary.ts'
+import type { RecordTaker } from '../format/record.ts'
 import type { Zone } from '../time.ts'
 import { LineOut } from './bytes/line-out.ts'
 import { putTemplate, type Template, template } from './bytes/words.ts'
@@ -21,14 +22,16 @@ export const RECORD_ROOM = 2048
  * `message`, then fields. Most methods take offsets of the line and copy from there; what they copy must be plain (see
  * `line`).
  */
-export class RecordOut extends LineOut {
+export class RecordOut extends LineOut implements RecordTaker {
+  readonly isStrict = true
   readonly zone: Zone
   /** The minute of the last time, and what the times in it begin and end with. */
   #minute = Number.NaN
   #before: Template = template('')
   #after: Template = template('')
-  /** The time of the record, in ms since the epoch. */
+  /** The time of the record, in ms since the epoch; NaN if it has none. */
   epoch = Number.NaN
+  #begin = 0
   /** The lines of the record below its first one, with the line break before them; none if they end where they begin. */
   #moreFrom = 0
   #moreTo = 0
@@ -45,8 +48,10 @@ export class RecordOut extends LineOut {
   /** Begins a record at `at`. */
   begin(at: number): void {
     this.at = at
+    this.#begin = at
     this.#fields = 0
     this.#moreTo = this.#moreFrom
+    this.#more = null
   }
 
   /** Sets where the record's other lines are, with the line break before them. False if they are not plain. */
@@ -60,6 +65,7 @@ export class RecordOut extends LineOut {
 
   /** The record's other lines, with the line break before them. */
   get more(): string {
+    if (this.#more !== null) return this.#more
     return this.#moreTo > this.#moreFrom ? this.text(this.#moreFrom, this.#moreTo) : ''
   }
 
@@ -115,17 +121,20 @@ export class RecordOut extends LineOut {
     return true
   }
 
-  /** An index into LEVELS; -1 if there is none. */
-  level(level: number): void {
-    if (level >= 0) this.put(LEVEL[level]!)
+  untimed(): void {
+    this.epoch = Number.NaN
   }
 
-  /** `path/file.go` and `123`, which has no leading zero. */
+  level(level: number, word?: string): void {
+    if (level >= 0) this.put(LEVEL[level]!)
+    else if (word !== undefined) this.json(`,"level":${JSON.stringify(word)}`)
+  }
+
   source(file: string, line: string): void {
     this.put(SOURCE)
     this.string(file)
     this.put(LINE)
-    this.string(line)
+    this.string(String(Number(line)))
     this.out[this.at++] = 0x7d
   }
 
@@ -139,16 +148,22 @@ export class RecordOut extends LineOut {
     this.out[this.at++] = 0x7d
   }
 
-  tag(tag: string): void {
-    this.put(TAGS)
-    this.string(tag)
-    this.put(TAGS_END)
+  tags(names: readonly string[]): void {
+    for (let i = 0; i < names.length; i++) {
+      this.put(i === 0 ? TAGS : NEXT_TAG)
+      this.string(names[i]!)
+    }
+    if (names.length > 0) this.put(TAGS_END)
   }
 
   message(from: number, to: number): void {
     this.put(MESSAGE)
     this.escaped(from, to)
     this.endMessage()
+  }
+
+  messageText(text: string): void {
+    this.json(`,"message":${JSON.stringify(text)}`)
   }
 
   /** A field of the context, from the text of a group by its name (read/vocabulary.ts); a field that it has stays. */
@@ -174,14 +189,6 @@ export class RecordOut extends LineOut {
     this.name(name)
     this.out[this.at++] = 0x22
     this.string(value)
-    this.out[this.at++] = 0x22
-  }
-
-  /** A field with a text of the line. */
-  textField(name: string, from: number, to: number): void {
-    this.name(name)
-    this.out[this.at++] = 0x22
-    this.escaped(from, to)
     this.out[this.at++] = 0x22
   }
 
@@ -215,12 +222,17 @@ export class RecordOut extends LineOut {
   end(): void {
     if (this.#fields > 0) this.out[this.at++] = 0x7d
     this.out[this.at++] = 0x7d
+    // Each member begins with a comma, unless the time came before.
+    if (Number.isNaN(this.epoch)) this.out[this.#begin] = 0x7b
   }
 
   /** Ends the record with the `key=value` pairs of its message, which is plain and at bytes[from, to). */
   endWithPairs(from: number, to: number): true {
-    if (this.line.equals < to)
-      for (const [key, value] of pairsIn(this.text(from, to))) if (!this.has(key)) this.field(key, value)
+    return this.endWithPairsOf(this.line.equals < to ? this.text(from, to) : '')
+  }
+
+  endWithPairsOf(text: string): true {
+    if (text !== '') for (const [key, value] of pairsIn(text)) if (!this.has(key)) this.field(key, value)
     this.end()
     return true
   }
@@ -231,6 +243,7 @@ const LEVEL = LEVELS.map((name) => template(`,"level":"${name}"`))
 export const SOURCE = template(',"source":{"file":"')
 export const LINE = template('","line":')
 export const TAGS = template(',"tags":["')
+export const NEXT_TAG = template('","')
 export const TAGS_END = template('"]')
 export const MESSAGE = template(',"message":"')
 const FIRST_KEY = template(',"context":{"')

@@ -1,6 +1,6 @@
 import { CANONICAL, canonicalEnd } from './bytes/json-value.ts'
-import { plainEnd, template } from './bytes/words.ts'
-import { MESSAGE, type RecordOut, TAGS, TAGS_END } from './record.ts'
+import { plainEnd } from './bytes/words.ts'
+import { MESSAGE, NEXT_TAG, type RecordOut, TAGS, TAGS_END } from './record.ts'
 
 /** How the value of a member is written. */
 export const TEXT = 0
@@ -151,8 +151,6 @@ export class MemberTable {
     if (count > 0) record.put(TAGS_END)
   }
 }
-
-const NEXT_TAG = template('","')
 
 /** Whether bytes[from, to) are `file:123`: 1 if so, 0 if not, -1 if that is not written as it stands there. */
 function sourceIn(bytes: Uint8Array, from: number, to: number): number {

@@ -1,20 +1,11 @@
 import { UTC, type Zone } from '../../time.ts'
-import {
-  encodeLine,
-  type LineFormat,
-  linesOf,
-  partOf,
-  type RecordFields,
-  recordText,
-  unparsed,
-} from '../format.ts'
+import { type LineFormat, linesOf } from '../format.ts'
 import { beforeSql, messageFields } from '../read/durations.ts'
-import { LEVELS } from '../read/level.ts'
-import { withPairs } from '../read/pairs.ts'
 import { CONTINUATIONS, LONGEST_SEVERITY, severityIn, severityMarks } from '../read/severities.ts'
 import { isDigit, isStamp, parseStamp, readEpoch, type Stamp, stampOf } from '../read/stamp.ts'
 import { addFields } from '../read/vocabulary.ts'
 import { isWordByte } from '../read/words.ts'
+import { putContext, type RecordTaker, readBy } from '../record.ts'
 import { timePieces, zoneEnd } from '../shape.ts'
 
 /** How much is searched for the severity: prefixes with application names are long. */
@@ -56,8 +47,7 @@ export const postgresqlLines: LineFormat = {
   marks: (level) => severityMarks(level)?.map((word) => new RegExp(`${word} ?:  `)) ?? null,
   owns: (bytes, from, to) => stampAt(bytes, from, to, UTC) !== null,
   zoneName: (bytes, from, to) => stampAt(bytes, from, to, UTC)?.ambiguous ?? null,
-  fields: postgresqlFields,
-  plan: { by: 'postgresql' },
+  ...readBy(readPostgresql),
 }
 
 /** One object is reused: a chart would make millions. */
@@ -117,21 +107,24 @@ function isEpoch(bytes: Uint8Array, at: number, to: number): boolean {
   return true
 }
 
-function postgresqlFields(text: string, zone: Zone): RecordFields {
-  const { lines, rest } = linesOf(recordText(text))
-  const [first, ...more] = lines
-  const bytes = encodeLine(first!)
-  const stamp = stampAt(bytes, 0, bytes.length, zone)
-  if (!stamp || Number.isNaN(stamp.epoch)) return unparsed(text)
-  const prefix =
-    `${partOf(first!, bytes, 0, stamp.at)}${partOf(first!, bytes, stamp.end, severity.at)}`.trim()
-  const message = [partOf(first!, bytes, severity.end), ...more.map(withoutPrefix)].join('\n') + rest
-  const out: RecordFields = { time: zone.format(stamp.epoch), message }
-  const level = LEVELS[severity.level]
-  if (level) out.level = level
-  const context = { ...prefixFields(prefix), ...messageFields(message) }
-  if (Object.keys(context).length > 0) out.context = context
-  return withPairs(out, beforeSql(message))
+function readPostgresql(record: RecordTaker, from: number, limit: number): boolean {
+  const to = record.scan(from, limit)
+  const { bytes } = record
+  const stamp = to < 0 ? null : stampAt(bytes, from, to, record.zone)
+  const { at, end, level } = severity
+  if (!stamp || (level < 0 && record.isStrict) || !record.time(stamp.epoch)) return false
+  if (record.more !== '') {
+    const { lines, rest } = linesOf(record.more)
+    record.more = lines.map(withoutPrefix).join('\n') + rest
+  }
+  record.level(level)
+  record.message(end, to)
+  const prefix = `${record.text(from, stamp.at)}${record.text(stamp.end, at)}`
+  const message = record.text(end, to)
+  // How long something took may be in any line.
+  const searched = record.more.includes('elapsed: ') ? message + record.more : message
+  putContext(record, Object.assign(prefixFields(prefix.trim()), messageFields(searched)))
+  return record.endWithPairsOf(message.includes('=') ? beforeSql(message) : '')
 }
 
 /** The parts of a `log_line_prefix`, each taken out of it when it is found: its fields, and what it holds in any case. */

@@ -36,13 +36,13 @@ export function jsonFor(lines: readonly JsonLine[]): LineFormat {
 }
 
 /** What has fields of its own is not written as `jsonLines` would. */
-const { plan: _plan, ...withoutPlan } = jsonLines
+const { written: _written, ...unwritten } = jsonLines
 
 function dialectLines(dialect: Dialect): LineFormat {
   const nameOf = (path: string) => (Object.hasOwn(dialect.names, path) ? dialect.names[path]! : path)
   const fields: LineFormat['fields'] = (text, zone) => withNames(jsonLines.fields(text, zone), dialect)
   return {
-    ...withoutPlan,
+    ...unwritten,
     members(bytes, from, to, visit) {
       if (jsonLines.members!(bytes, from, to, (path, read) => visit(nameOf(path), read))) return true
       const duration = dialect.postgresql ? durationAt(bytes, from, to) : undefined
@@ -84,7 +84,7 @@ function accessLevel(bytes: Uint8Array, from: number, to: number): number {
 }
 
 /** Access logs of Caddy, and of nginx where it writes JSON. The status decides the level, whatever the line says. */
-const { members: _, shape: _shape, ...withoutMembers } = withoutPlan
+const { members: _, shape: _shape, ...withoutMembers } = unwritten
 const accessLines: LineFormat = {
   ...withoutMembers,
   level: (bytes, from, to) => (isObject(bytes, from, to) ? accessLevel(bytes, from, to) : -1),

@@ -50,7 +50,7 @@ export const jsonLines: LineFormat = {
   marks: jsonMarks,
   members: (bytes, from, to, visit) => visitJson(bytes, from, lineEnd(bytes, from, to), visit),
   fields: jsonFields,
-  plan: { by: 'json' },
+  written: 'json',
 }
 
 /** Constants and objects of other members up to this size are compared as they are, but for their numbers. */

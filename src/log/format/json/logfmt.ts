@@ -41,7 +41,7 @@ export const logfmtLines: LineFormat = {
     return false
   },
   fields: logfmtFields,
-  plan: { by: 'logfmt' },
+  written: 'logfmt',
 }
 
 /** The time in bytes[from, to), NaN if it is none. */

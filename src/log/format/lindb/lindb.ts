@@ -80,7 +80,7 @@ export const lindbLines: LineFormat = {
     return false
   },
   fields: lindbFields,
-  plan: { by: 'lindb' },
+  written: 'lindb',
 }
 
 /** The offset after the timestamp at bytes[at], its zone and its colour; -1 when there is none. */

@@ -26,6 +26,14 @@ export const FORMER_NAMES: Record<string, string> = {
   remote_host: 'client',
 }
 
+const NAMED_GROUP = /\(\?<(\w+)>/g
+
+/** A pattern with numbered groups instead of named ones, and their names by number. */
+export function unnamed(source: string): { source: string; names: readonly string[] } {
+  const names = ['', ...[...source.matchAll(NAMED_GROUP)].map(([, name]) => name!)]
+  return { source: source.replace(NAMED_GROUP, '('), names }
+}
+
 /** Adds the fields of a pattern's groups to a context; fields that it has stay as they are. */
 export function addFields(context: Record<string, unknown>, groups: HeadGroups): void {
   for (const group of Object.keys(groups)) {

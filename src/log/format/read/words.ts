@@ -77,3 +77,23 @@ export function charactersEnd(view: DataView, from: number, to: number): number 
   }
   return i
 }
+
+/** How many bytes of UTF-8 the blank beyond ASCII at bytes[at] takes, as `\s` knows them; 0 if there is none. */
+export function wideBlank(bytes: Uint8Array, at: number): number {
+  const lead = bytes[at]!
+  if (lead === 0xc2) return bytes[at + 1] === 0xa0 ? 2 : 0
+  if (lead !== 0xe1 && lead !== 0xe2 && lead !== 0xe3 && lead !== 0xef) return 0
+  const code = ((lead & 0x0f) << 12) | ((bytes[at + 1]! & 0x3f) << 6) | (bytes[at + 2]! & 0x3f)
+  return /\s/.test(String.fromCharCode(code)) ? 3 : 0
+}
+
+/** How many bytes of UTF-8 the first `count` units of a text take, which end between two characters. */
+export function bytesIn(text: string, count: number): number {
+  let bytes = count
+  for (let i = 0; i < count; i++) {
+    const code = text.charCodeAt(i)
+    // Both halves of a surrogate pair take two.
+    if (code >= 0x80) bytes += code < 0x800 || (code & 0xf800) === 0xd800 ? 1 : 2
+  }
+  return bytes
+}

@@ -1,10 +1,9 @@
-import type { Zone } from '../../time.ts'
 import { clockOf, dayOf } from '../../wall-clock.ts'
-import { encodeLine, type LineFormat, linesOf, type RecordFields, recordText, unparsed } from '../format.ts'
+import { type LineFormat, linesOf } from '../format.ts'
 import { LEVELS } from '../read/level.ts'
-import { withPairs } from '../read/pairs.ts'
 import { isClock, isDigit, readClock, two } from '../read/stamp.ts'
 import { type Reference, yearsBefore } from '../read/years.ts'
+import { type RecordTaker, readBy } from '../record.ts'
 import { type Piece, timePieces } from '../shape.ts'
 
 /**
@@ -37,18 +36,7 @@ export function glogLines(reference: Reference): LineFormat {
     shape: shapeOf,
     marks: (level) =>
       level < WARN ? null : [...'DIWEF'].slice(level).map((letter) => new RegExp(`\\n${letter}`)),
-    fields: (text, zone) => glogFields(text, zone, format),
-    plan: {
-      by: 'head',
-      head: CLOSED_HEADER,
-      within: Number.POSITIVE_INFINITY,
-      mayBegin: (bytes, from, to) => format.starts(bytes, from, to),
-      begins: (bytes, from, to) => format.starts(bytes, from, to),
-      timeGroups: new Set(),
-      time: (_, zone, { bytes, from, to }) => format.time(bytes, from, to, zone),
-      levelOf: () => -1,
-      levelIn: (bytes, from) => LETTERS.indexOf(bytes[from]!),
-    },
+    ...readBy((record, from, to) => readGlog(record, from, to, format)),
   }
   return format
 }
@@ -107,38 +95,27 @@ function isContinued(bytes: Uint8Array, from: number, to: number): boolean {
 }
 
 const HEADER =
-  /^[DIWEF]\d{4,8} \d\d:\d\d:\d\d(?:\.\d+)? +(?:(\d+) +)?(?:\d+@)?([^\s:\]]+):(\d+)(\]?) *(?:⋮ )?(?:\[([^\]]*)\] ?)?(?:(\d+) )?/
+  /^[DIWEF]\d{4,8} \d\d:\d\d:\d\d(?:\.\d+)? +(?:(\d+) +)?(?:\d+@)?([^\s:\]]+):(\d{1,15})(?:(\]) ?| *(?:⋮ )?(?:\[([^\]]*)\] ?)?(?:(\d+) )?)/
 
-/** The header of glog and klog, which a bracket closes. */
-const CLOSED_HEADER =
-  /^[DIWEF]\d{4,8} \d\d:\d\d:\d\d(?:\.\d+)? +(?:(?<thread>\d+) +)?(?:\d+@)?(?<file>[^\s:\]]+):(?<line>\d{1,15})\]/
-
-function glogFields(text: string, zone: Zone, format: LineFormat): RecordFields {
-  const { lines, rest } = linesOf(recordText(text))
-  const bytes = encodeLine(lines[0]!)
-  const epoch = format.time(bytes, 0, bytes.length, zone)
-  const header = HEADER.exec(lines[0]!)
-  const level = LEVELS[format.level(bytes, 0, bytes.length)]
-  if (!header || Number.isNaN(epoch) || level === undefined) return unparsed(text)
-  const [whole, thread, file, line, closed, tags, counter] = header
-  const isCockroach = closed === ''
-  const out: RecordFields = {
-    time: zone.format(epoch),
-    level,
-    source: { file: file!, line: Number(line) },
-    message: '',
+function readGlog(record: RecordTaker, from: number, limit: number, format: LineFormat): boolean {
+  const to = record.scan(from, limit)
+  const { bytes } = record
+  if (to < 0 || (record.isStrict && !format.starts(bytes, from, to))) return false
+  const text = record.text(from, to)
+  const found = HEADER.exec(text)
+  if (!found || !record.time(format.time(bytes, from, to, record.zone))) return false
+  const [whole, thread, file, line, closed, tags, counter] = found
+  record.level(LETTERS.indexOf(bytes[from]!))
+  record.source(file!, line!)
+  if (tags) record.tags(tags.split(',').filter((tag) => tag !== '' && tag !== '-'))
+  // CockroachDB repeats the header on each line of a message.
+  if (closed === undefined && record.more !== '') {
+    const { lines, rest } = linesOf(record.more)
+    record.more = lines.map((next) => next.replace(HEADER, '').replace(/^[+=|!]/, '')).join('\n') + rest
   }
-  const names = (isCockroach && tags ? tags.split(',') : []).filter((tag) => tag !== '' && tag !== '-')
-  if (names.length > 0) out.tags = names
-  // glog has no tags and no counter: what looks like one is the message's.
-  const skip = isCockroach ? whole : /^.*?\] ?/.exec(lines[0]!)![0]
-  const more = lines.slice(1).map((next) => next.replace(HEADER, '').replace(/^[+=|!]/, ''))
-  const message = [lines[0]!.slice(skip.length).trimStart(), ...(isCockroach ? more : lines.slice(1))]
-  out.message = message.join('\n') + rest
-  const context = {
-    ...(thread !== undefined && { thread }),
-    ...(isCockroach && counter !== undefined && { counter: Number(counter) }),
-  }
-  if (Object.keys(context).length > 0) out.context = context
-  return withPairs(out)
+  const message = record.skipBlanks(record.after(text, whole.length, from), to)
+  record.message(message, to)
+  if (thread !== undefined) record.field('thread', thread)
+  if (counter !== undefined) record.jsonField('counter', String(Number(counter)))
+  return record.endWithPairs(message, to)
 }

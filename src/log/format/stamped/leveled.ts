@@ -1,17 +1,9 @@
-import {
-  decode,
-  encodeLine,
-  type LineFormat,
-  type RecordFields,
-  recordParts,
-  skipAnsi,
-  unparsed,
-} from '../format.ts'
-import { LEVELS, levelAt, wordMarks } from '../read/level.ts'
+import { decode, type LineFormat, skipAnsi } from '../format.ts'
+import { levelAt, wordMarks } from '../read/level.ts'
 import { isCapital, isLetter } from '../read/words.ts'
-import { anyHeader, programHeader } from './header.ts'
+import { type RecordTaker, readBy } from '../record.ts'
+import { ProgramReader } from './header.ts'
 import { PROGRAMS } from './programs.ts'
-import { withHeader } from './stamped.ts'
 
 /** The programs that may write lines without a time. */
 const TIMELESS = PROGRAMS.filter(({ timeless }) => timeless)
@@ -29,7 +21,7 @@ export const leveledLines: LineFormat = {
   level: levelIn,
   marks: (level) => wordMarks(level),
   continues: isTrace,
-  fields: (text) => leveledFields(text),
+  ...readBy(readLeveled),
 }
 
 /** The level that a line begins with, perhaps behind a thread in brackets; -1 if there is none. */
@@ -66,13 +58,19 @@ function isTrace(bytes: Uint8Array, from: number, to: number): boolean {
 const TRACE =
   /^(?:Caused by: |Traceback |Suppressed: |goroutine \d|[\w$]+(?:\.[\w$]+)*(?:Exception|Error|Throwable)\b|\.\.\. \d+ more)/
 
-function leveledFields(text: string): RecordFields {
-  const { line, more } = recordParts(text)
-  const bytes = encodeLine(line)
-  const level = levelIn(bytes, 0, bytes.length)
-  if (level < 0) return unparsed(text)
-  const header = programHeader({ before: '', text: line, level }, TIMELESS) ??
-    anyHeader(line, level) ?? { message: line, context: {} }
-  const message = header.message.trimStart() + more
-  return withHeader({ level: LEVELS[level]!, message }, header)
+const programs = new ProgramReader('', TIMELESS)
+
+function readLeveled(record: RecordTaker, from: number, limit: number): boolean {
+  const to = record.scan(from, limit)
+  const level = to < 0 ? -1 : levelIn(record.bytes, from, to)
+  if (level < 0) return false
+  record.untimed()
+  return programs.read(record, {
+    before: '',
+    text: record.text(from, to),
+    from,
+    to,
+    level,
+    isLevelAfter: true,
+  })
 }

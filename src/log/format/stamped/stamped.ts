@@ -1,24 +1,16 @@
+import { BoundedMap } from '../../../kit/limits/bounded-map.ts'
 import { UTC, type Zone } from '../../time.ts'
 import { dayOf } from '../../wall-clock.ts'
-import {
-  encodeLine,
-  type LineFormat,
-  partOf,
-  type RecordFields,
-  recordParts,
-  type StampReader,
-  skipAnsi,
-  unparsed,
-} from '../format.ts'
-import { LEVELS, levelAt, wordMarks } from '../read/level.ts'
+import { decode, type LineFormat, type StampReader, skipAnsi } from '../format.ts'
+import { levelAt, wordMarks } from '../read/level.ts'
 import { readNamed, readTai64n, readYearless } from '../read/named.ts'
-import { withPairs } from '../read/pairs.ts'
 import { isDigit, isPaddedStamp, isStamp, parseStamp, readStamp, type Stamp } from '../read/stamp.ts'
 import { isCapital, isWordByte } from '../read/words.ts'
 import { type Reference, type Years, yearsBefore } from '../read/years.ts'
+import { type RecordReader, readBy } from '../record.ts'
 import { type Piece, timePieces, zoneEnd } from '../shape.ts'
-import { generalHeader, type Header, type HeadLine, programHeader } from './header.ts'
-import { type Program, SYSLOG } from './programs.ts'
+import { ProgramReader } from './header.ts'
+import { PROGRAMS, type Program, SYSLOG } from './programs.ts'
 
 /**
  * A timestamp, then a level word: PostgreSQL, MySQL, Redis, Elasticsearch, ClickHouse, TiDB, Cassandra, log4j,
@@ -47,8 +39,7 @@ export function stampedLines(reference: Reference): LineFormat {
       const at = lead(bytes, from, to)
       return at < 0 ? null : (readStamp(bytes, at, to, UTC)?.ambiguous ?? null)
     },
-    fields: (text, zone) => stampedFields(text, zone, stampAt),
-    plan: { by: 'stamp', stampAt },
+    ...readBy(stampedReader(stampAt)),
   }
   return format
 }
@@ -216,7 +207,7 @@ function stampedMarks(level: number): RegExp[] | null {
 }
 
 /** The level before the time or right after it: Cassandra's word, syslog's number, Redis' mark; null if there is none. */
-export function levelBefore(bytes: Uint8Array, from: number, stamp: Stamp): number | null {
+function levelBefore(bytes: Uint8Array, from: number, stamp: Stamp): number | null {
   const start = skipAnsi(bytes, from, stamp.at)
   if (stamp.at <= start) return null
   const word = levelAt(bytes, start, stamp.at)
@@ -250,7 +241,7 @@ const MAX_BRACKET = 512
  * is the very first, in brackets, or all in capitals. A thread or a context in brackets counts as one word, however
  * long it is.
  */
-export function wordAfter(bytes: Uint8Array, from: number, to: number): number {
+function wordAfter(bytes: Uint8Array, from: number, to: number): number {
   let limit = Math.min(to, from + LEVEL_WITHIN_BYTES)
   let at = from
   for (let words = 0; words < MAX_WORDS && at < limit; ) {
@@ -327,41 +318,49 @@ function isWord(byte: number): boolean {
 }
 
 /** What comes before the timestamp, without the bracket that opens it and Ruby's letter. */
-export function beforeOf(text: string): string {
+function beforeOf(text: string): string {
   const before = text.replace(/\[$/, '').trim()
   return /^[A-Z],$/.test(before) ? '' : before
 }
 
 /** syslog is known by its priority, by a date without a year, or by a process in the place of the message. */
-export function syslogOf(before: string, time: string): readonly Program[] {
+function syslogOf(before: string, time: string): readonly Program[] {
   if (before.startsWith('<') || (before === '' && /^[A-Z]/.test(time))) return SYSLOG
   return before === '' && time[10] === 'T' ? SYSLOG.slice(1, 2) : []
 }
 
-function stampedFields(text: string, zone: Zone, stampAt: StampReader): RecordFields {
-  const { line: first, more } = recordParts(text)
-  const bytes = encodeLine(first)
-  const stamp = stampAt(bytes, 0, bytes.length, zone)
-  if (!stamp || Number.isNaN(stamp.epoch)) return unparsed(text)
-  const early = levelBefore(bytes, 0, stamp)
-  const line: HeadLine = {
-    before: beforeOf(partOf(first, bytes, 0, stamp.at)),
-    text: partOf(first, bytes, stamp.end).replace(/^\]?[\s:]*/, ''),
-    level: early ?? wordAfter(bytes, stamp.end, bytes.length),
-  }
-  const header =
-    programHeader(line, syslogOf(line.before, partOf(first, bytes, stamp.at, stamp.end))) ??
-    programHeader(line) ??
-    generalHeader(line, early === null)
-  const out: RecordFields = { time: zone.format(stamp.epoch), message: header.message.trimStart() + more }
-  if (line.level >= 0) out.level = LEVELS[line.level]!
-  return withHeader(out, header)
+/** What distinguishes the times that `syslogOf` knows; no text before a time is one of these. */
+function timeKind(bytes: Uint8Array, at: number): string {
+  const first = bytes[at]!
+  return first >= 0x41 && first <= 0x5a ? ' A' : bytes[at + 10] === 0x54 ? ' T' : ' '
 }
 
-/** A record with what its header says, and the pairs in its message. */
-export function withHeader(record: RecordFields, { source, tag, context }: Header): RecordFields {
-  if (source) record.source = source
-  if (tag) record.tags = [tag]
-  if (Object.keys(context).length > 0) record.context = context
-  return withPairs(record)
+/** How many texts before the time are known at once, each with its patterns. */
+const KNOWN = 32
+
+function stampedReader(stampAt: StampReader): RecordReader {
+  const readers = new BoundedMap<string, ProgramReader>(KNOWN)
+  return (record, start, limit) => {
+    const to = record.scan(start, limit)
+    const { bytes } = record
+    const stamp = to < 0 ? null : stampAt(bytes, start, to, record.zone)
+    if (!stamp || !record.time(stamp.epoch)) return false
+    const early = levelBefore(bytes, start, stamp)
+    const level = early ?? wordAfter(bytes, stamp.end, to)
+    const before = stamp.at === start ? '' : beforeOf(record.text(start, stamp.at))
+    // The kind of its time decides, too, which programs may have written a line.
+    const key = before === '' ? timeKind(bytes, stamp.at) : before
+    let reader = readers.get(key)
+    if (!reader) {
+      const syslog = syslogOf(before, record.text(stamp.at, stamp.end))
+      reader = new ProgramReader(before, [...syslog, ...PROGRAMS])
+      // A part of a text keeps all of it in memory: this one is made anew.
+      readers.set(before === '' ? key : beforeOf(decode(bytes, start, stamp.at)), reader)
+    }
+    let from = bytes[stamp.end] === 0x5d ? stamp.end + 1 : stamp.end
+    for (from = record.skipBlanks(from, to); from < to && bytes[from] === 0x3a; )
+      from = record.skipBlanks(from + 1, to)
+    const text = record.text(from, to)
+    return reader.read(record, { before, text, from, to, level, isLevelAfter: early === null })
+  }
 }

@@ -101,7 +101,7 @@ export function wrappedLines(wrapper: Wrapper, inner: LineFormat): LineFormat {
     }),
     unwrap: (bytes, from, to) => unwrap(wrapper, bytes, from, to),
     // The time of lines that have none is the wrapper's.
-    ...(inner.plan && inner.timed && { plan: { by: 'wrapper' as const, inner: inner.plan, lineAt } }),
+    ...(inner.timed && { lineAt }),
     fields(text, zone) {
       const bytes = new TextEncoder().encode(text)
       const content = unwrap(wrapper, bytes, 0, bytes.length)

@@ -1,5 +1,5 @@
+import { bytesIn, wideBlank } from '../../format/read/words.ts'
 import {
-  bytesIn,
   type Copy,
   copyPlain,
   copyText,
@@ -9,7 +9,6 @@ import {
   scanLine,
   type Template,
   viewOf,
-  wideBlank,
 } from './words.ts'
 
 const EMPTY = new Uint8Array(0)
