@@ -4,7 +4,6 @@ import { inflate } from '../codec/member.ts'
 import { KeptBytes } from '../kept-bytes.ts'
 import { lifeFolder, type Segment, segmentName } from '../segment/names.ts'
 import { type Store, StoreError, type StoreRead } from '../store.ts'
-import type { Youngs } from './youngs.ts'
 
 const MIB = 1024 * 1024
 /**
@@ -37,11 +36,16 @@ export class TextCache extends KeptBytes<Uint8Array> {
   }
 }
 
+/** Where the text of a young segment is. */
+interface YoungTexts {
+  textOf(log: string, life: number, segment: Segment, signal?: AbortSignal): Promise<Uint8Array | null>
+}
+
 /** The text of a segment, checked against its name; null when the object is gone. */
 export type SegmentTexts = ReturnType<typeof segmentTexts>
 
 /** Fetches, inflates, checks and keeps the segments of a home. Requests of a worker may not share fetches. */
-export function segmentTexts(home: Store, youngs: Youngs, cache: TextCache, shared: boolean) {
+export function segmentTexts(home: Store, youngs: YoungTexts, cache: TextCache, shared: boolean) {
   const prefix = cache.addHome()
   const running = new SharedWork<Uint8Array | null>()
 
