@@ -1,7 +1,6 @@
 import type { Grant } from '../access/grant.ts'
 import { claim } from '../http/caller.ts'
 import { bad } from '../http/params.ts'
-import { BoundedMap } from '../kit/limits/bounded-map.ts'
 import { each } from '../kit/limits/each.ts'
 import { LogError } from '../log/error.ts'
 import { includeFilter } from '../log/files/include.ts'
@@ -13,7 +12,6 @@ import {
   mayBePattern,
   type Picked,
   pickSources,
-  type Source,
 } from '../log/merge/source.ts'
 import { followLimits, type LogOptions, type ProcessLimits } from '../log/options.ts'
 import { parseZone, UTC } from '../log/time.ts'
@@ -44,10 +42,6 @@ export interface FleetLogsOptions {
 const MOST_FILES = 100_000
 const MOST_DETAILED = 10_000
 
-/** For how many requests the logs that they named are remembered, and with how many files: 2 MB of names. */
-const REMEMBERED = 16
-const REMEMBERED_FILES = 1000
-
 /** How many nodes are asked at once. */
 const NODES_AT_ONCE = 16
 
@@ -58,16 +52,9 @@ interface Asked {
   missing: Missing[]
 }
 
-/** Identifies which logs a request names. */
-function pickKey({ node, file, files }: Query, grant: Grant): string {
-  return JSON.stringify([node, files ?? file, grant.nodes, grant.files])
-}
-
 /** The logs of several nodes: `node` says which. */
 export class FleetLogs {
   readonly #options: FleetLogsOptions
-  /** The logs that requests named. */
-  readonly #picked = new BoundedMap<string, Sources & { homes: unknown[] }>(REMEMBERED)
   /** What is known about the files of each node that was listed with details. */
   readonly #details = new WeakMap<ViewContext['files'], Detailer>()
 
@@ -88,14 +75,12 @@ export class FleetLogs {
     const { clock, count } = this.#options.limits
     const zone = timezone === undefined ? UTC : parseZone(timezone)!
     const pick = (asked: Query, signal: AbortSignal) => this.#pick(asked, grant, signal)
-    const guess = (asked: Query) => this.#guess(pickKey(asked, grant))
     const following = followLimits(this.#options.options)
     const route = {
       clock,
       zone,
       maxSize: limits.maxSize,
       pick,
-      guess,
       following,
       count,
     }
@@ -172,26 +157,7 @@ export class FleetLogs {
       matched: new Set(found.flatMap(({ matched }) => [...matched])),
     }
     checkPicked(picked, files, most)
-    const all = { ...picked, ...rest, unlisted: unlisted.map(({ name }) => name) }
-    this.#remember(pickKey(query, grant), all)
-    return all
-  }
-
-  /** Remembers logs that are read on their own nodes, for the next request for them. */
-  #remember(key: string, { sources, unlisted = [] }: Sources): void {
-    this.#picked.delete(key)
-    const files = sources.reduce((sum, source) => sum + source.files.length, 0)
-    const isFar = sources.some(({ context }) => context.laneThere)
-    if (!isFar || files > REMEMBERED_FILES) return
-    const homes = sources.map(({ node }) => this.#options.homes.live(node!))
-    this.#picked.set(key, { sources, missing: [], unlisted, homes })
-  }
-
-  /** The logs that were remembered. A peer that was removed or moved is no longer asked. */
-  #guess(key: string): Sources | null {
-    const picked = this.#picked.get(key)
-    const isThere = ({ node }: Source, i: number) => this.#options.homes.live(node!) === picked!.homes[i]
-    return picked?.sources.every(isThere) ? picked : null
+    return { ...picked, ...rest, unlisted: unlisted.map(({ name }) => name) }
   }
 
   /** Asks nodes; one whose storage does not answer is named, unless it has a copy. Throws if none answers. */

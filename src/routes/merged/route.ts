@@ -13,8 +13,6 @@ import type { QueryRoute } from '../parameters/view-request.ts'
 export interface MergedRoute extends Pick<QueryRoute, 'clock' | 'zone' | 'maxSize'> {
   /** The logs that a request names; throws if there are none, or too many. */
   pick(query: Query, signal: AbortSignal): Promise<Sources>
-  /** The logs that the last such request named, if nodes far away have some of them; null if that is not known. */
-  guess?: ((query: Query) => Sources | null) | undefined
   /** How logs are followed, null if they cannot be, and how many clients do. */
   following: FollowLimits | null
   count: { following: number }

@@ -9,7 +9,6 @@ import type { Query } from '../parameters/read.ts'
 import { cursorOf, readViewRequest, recordOptions } from '../parameters/view-request.ts'
 import { formatOf, linksTo, VARY } from '../view/headers.ts'
 import { tableOf } from '../view/table.ts'
-import { pickedPage } from './early.ts'
 import { allMissing, cursorReader, type MergedRoute, readable, type Sources, sourceHeaders } from './route.ts'
 
 /** `GET /api/v1/log/view` of several logs: a page of their timeline. */
@@ -34,12 +33,10 @@ export async function mergedView(request: Request, query: Query, route: MergedRo
     return followLogs(request, query, route, { asked, common, writer })
   }
   const { cost, separator } = writer
-  const pageOf = async ({ sources, unlisted }: Sources, signal: AbortSignal) => {
-    const cursor = cursorOf(query, cursorReader(query, sources))
-    return mergePage(sources, { ...asked, cursor, unlisted, handedOn, cost, separator }, signal)
-  }
-  const { picked, page } = await pickedPage(query, route, request.signal, pageOf)
-  const { sources, ...rest } = picked
+  const { sources, ...rest } = await route.pick(query, request.signal)
+  const cursor = cursorOf(query, cursorReader(query, sources))
+  const wanted = { ...asked, cursor, unlisted: rest.unlisted, handedOn, cost, separator }
+  const page = await mergePage(sources, wanted, request.signal)
   const lacks = table && request.method === 'GET' && (await table.lacks(page.records.map(readable)))
   const missing = allMissing(query, rest.missing, page.missing)
   const told = sourceHeaders({ ...rest, missing }, [...page.notes, lacks && 'unknown-field'])
