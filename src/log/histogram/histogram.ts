@@ -92,7 +92,7 @@ async function count(session: Session, request: HistogramRequest): Promise<Histo
   const { zone, clock } = context
   const format = await session.format()
   const range = request.range ?? (await rangeIn(session, request))
-  const { series } = session.open
+  const { series } = session
   if (range === null) return empty(request, clock.now())
   if (!format.timed && !isEmptySeries(series)) throw noTime()
   if (request.selection.levels !== null && !format.leveled)
@@ -109,7 +109,7 @@ async function count(session: Session, request: HistogramRequest): Promise<Histo
   const chart = layOut(range, request, zone)
   const { selection } = request
   const filter: Filter = { format, zone, selection, since: null, until: null }
-  const { isOrdered: _, ...stretch } = await stretchOf(session)
+  const stretch = await stretchOf(session)
   const { add, isSpan, beyond } = adder(chart, range, filter, request)
   const isCounted = await countRecords(context, series, budget, { ...stretch, filter, add, isSpan })
   const broken = series.brokenIn(stretch.lo, stretch.hi)
