@@ -7,7 +7,7 @@ import { includeFilter } from '../files/include.ts'
 import { noSuchFile } from '../files/nearest.ts'
 import type { Matcher } from '../pattern/pattern.ts'
 import { logNames } from '../rotated/kin.ts'
-import { isDatedName } from '../rotated/names.ts'
+import { isDatedInside } from '../rotated/names.ts'
 import { toBase64Url } from '../text/cursor.ts'
 import type { ViewContext } from '../view/context.ts'
 import { hashOf } from './packed.ts'
@@ -102,7 +102,7 @@ export async function pickSources(
     const own =
       logs.find(({ files }) => files.includes(value)) ??
       (isShortName(value) ? onlyOne(logs.filter((each) => shortName(each) === value)) : undefined) ??
-      logs.find(({ log, files }) => log === value && files.every(isDatedName))
+      logs.find(({ log, files }) => log === value && files.every(isDatedInside))
     if (own) sources.set(own.log, own)
     else if (mayBePattern(value)) {
       for (const source of await matching(logs, value)) {

@@ -1,7 +1,7 @@
 import { inTurns, isTurnOver, yieldToEventLoop } from '../../kit/limits/yield.ts'
 import type { Entry } from '../../store/store.ts'
 import { byName, isActive, type RotatedFile } from './by-name.ts'
-import { isAlone, isDatedName, isRotated, parseName, uncompressedName } from './names.ts'
+import { isAlone, isDatedInside, isRotated, parseName, uncompressedName } from './names.ts'
 import { dashedLogs, type Rolled, rollsOver, type Times } from './rolled.ts'
 
 /** The files of a log by their names alone: each once, in order of the names, and the other names of some. */
@@ -75,13 +75,13 @@ export async function logNames(
 }
 
 /**
- * The newest file of a log whose files all have dates in their names, as PostgreSQL's have; null for any other name. Lists
- * call such a log by the name without the date, which no file has.
+ * The newest file of a log whose files all have dates inside their names, as PostgreSQL's have; null for any other name.
+ * Lists call such a log by the name without the date, which no file has.
  */
 export async function newestDated(entries: readonly Entry[], log: string): Promise<string | null> {
   const logs = await logNames(entries)
   const files = entries.filter(({ key }) => logs.get(key) === log)
-  if (files.length === 0 || !files.every(({ key }) => isDatedName(key))) return null
+  if (files.length === 0 || !files.every(({ key }) => isDatedInside(key))) return null
   const newest = files.reduce((a, b) => (b.modified >= a.modified ? b : a))
   return newest.key
 }

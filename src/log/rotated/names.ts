@@ -104,9 +104,13 @@ export function isRotatedName(name: string): boolean {
   return isRotated(parseName(name))
 }
 
-/** Whether a name has a date. */
-export function isDatedName(name: string): boolean {
-  return parseName(name).date !== ''
+/**
+ * Whether a name has a date inside, so that its log never has a file without one. A log whose files have dates at their ends
+ * has one, which may be missing for a moment while it is rotated.
+ */
+export function isDatedInside(name: string): boolean {
+  const { stem, date } = parseName(name)
+  return date !== '' && !name.startsWith(stem)
 }
 
 /** The same for a name that was parsed. */
