@@ -10,7 +10,7 @@ import { viewContext } from '../log/options.ts'
 import { markedPage } from '../routes/page-mark.ts'
 import type { Query } from '../routes/parameters/read.ts'
 import { Routing, type Service, sealed } from '../routing.ts'
-import { countAt, groupsAt, handOnLimits, handOnTo, laneAt } from './hand-on.ts'
+import { countAt, handOnLimits, handOnTo } from './hand-on.ts'
 import { FleetHomes, lokiSources } from './homes.ts'
 import { nodeApps, noStore } from './node-apps.ts'
 import { FleetNodes, isNodeId, unknownNode } from './nodes.ts'
@@ -68,13 +68,8 @@ export function createFleet(options: FleetOptions): Service {
       return peer && make(peer)
     }
   }
-  const groupThere = groupsAt(handing)
-  const workAt = atPeer((peer) => ({
-    countThere: countAt(peer, handing),
-    laneThere: laneAt(peer, shared.limits),
-    groupThere: groupThere(peer),
-  }))
-  const homes = new FleetHomes(options, shared.limits, { ...living, workAt })
+  const isReader = (id: string) => atPeer(() => true)(id) === true
+  const homes = new FleetHomes(options, shared.limits, { ...living, isReader })
 
   routing.addQuery('/api/v1/nodes', 'token', async (request, query, grant) => {
     refuseHop(request)
@@ -100,6 +95,8 @@ export function createFleet(options: FleetOptions): Service {
       options,
       limits: shared.limits,
       configs: compare,
+      peers: living.peers,
+      handing,
       mostListed: pageNodes ?? NODES_PER_PAGE,
     })
   })

@@ -40,8 +40,8 @@ interface LivingPeer extends FleetHome {
 interface LivingHomes {
   peers: { get(id: string): LivingPeer | undefined }
   self: (FleetHome & { id: string }) | null
-  /** How a peer reads its own logs; undefined if they are read here. */
-  workAt?: (id: string) => Pick<ViewContext, 'countThere' | 'laneThere' | 'groupThere'> | undefined
+  /** Whether a peer reads its own logs. @default they are read here */
+  isReader?: (id: string) => boolean
 }
 
 /** How many files of one home are held in memory: a list of many nodes holds those of many. */
@@ -61,6 +61,8 @@ export class FleetHomes {
   /** By peer: one whose address changed is another. */
   readonly #live = new WeakMap<FleetHome, { zone: string | null; context: ViewContext }>()
   readonly #living: LivingHomes
+  /** The peers that read their own logs, by their files. */
+  readonly #readers = new WeakMap<ViewContext['files'], string>()
 
   constructor(options: HomesOptions, limits: ProcessLimits, living: LivingHomes) {
     this.#options = options
@@ -112,9 +114,15 @@ export class FleetHomes {
     // A peer decides which files it shows, and whether it joins them.
     const own = home === this.#living.self ? {} : { join: false }
     const options = { ...this.#options, ...own, ...(zone !== null && { timezone: zone }) }
-    const context = { ...this.#contextOf(home, options), ...this.#living.workAt?.(id) }
+    const context = this.#contextOf(home, options)
+    if (this.#living.isReader?.(id)) this.#readers.set(context.files, id)
     this.#live.set(home, { zone, context })
     return narrowed(context, grant)
+  }
+
+  /** The peer that reads a log; undefined if it is read here, as for a token that may see only some files. */
+  readerOf({ files }: ViewContext): string | undefined {
+    return this.#readers.get(files)
   }
 
   /** The same of the copy in the bucket. */
@@ -172,7 +180,5 @@ export async function lokiSources(
 
 function narrowed(context: ViewContext, { files: patterns }: Pick<Grant, 'files'>): ViewContext {
   if (patterns === null) return context
-  // A peer would read files that the token may not see.
-  const there = { countThere: undefined, laneThere: undefined, groupThere: undefined }
-  return { ...context, files: narrowFiles(context.files, patterns), ...there }
+  return { ...context, files: narrowFiles(context.files, patterns) }
 }

@@ -4,6 +4,7 @@ import { bad } from '../http/params.ts'
 import { each } from '../kit/limits/each.ts'
 import { LogError } from '../log/error.ts'
 import { includeFilter } from '../log/files/include.ts'
+import type { LogReader } from '../log/merge/reader.ts'
 import {
   checkPicked,
   literalPattern,
@@ -12,6 +13,7 @@ import {
   mayBePattern,
   type Picked,
   pickSources,
+  type Source,
 } from '../log/merge/source.ts'
 import { followLimits, type LogOptions, type ProcessLimits } from '../log/options.ts'
 import { parseZone, UTC } from '../log/time.ts'
@@ -24,8 +26,12 @@ import { MERGED } from '../routes/merged/routes.ts'
 import type { Query } from '../routes/parameters/read.ts'
 import { StoreError } from '../store/store.ts'
 import type { CompareRoute as ConfigRoute } from './compare.ts'
+import type { HandOnOptions } from './hand-on.ts'
 import type { FleetHomes } from './homes.ts'
 import { type FleetNodes, unknownNode } from './nodes.ts'
+import type { Peer } from './peer.ts'
+import type { FleetPeers } from './peers.ts'
+import { peerReaders } from './reader.ts'
 
 export interface FleetLogsOptions {
   nodes: FleetNodes
@@ -34,6 +40,9 @@ export interface FleetLogsOptions {
   limits: ProcessLimits
   /** How configurations are compared. */
   configs: ConfigRoute
+  /** The nodes that live, and what their answers may take. */
+  peers: Pick<FleetPeers, 'get'>
+  handing: HandOnOptions
   /** How many nodes one list has at most. */
   mostListed: number
 }
@@ -55,11 +64,15 @@ interface Asked {
 /** The logs of several nodes: `node` says which. */
 export class FleetLogs {
   readonly #options: FleetLogsOptions
+  readonly #readerAt: ReturnType<typeof peerReaders>
+  /** A reader remembers what its peer cannot do. */
+  readonly #readers = new WeakMap<Peer, LogReader>()
   /** What is known about the files of each node that was listed with details. */
   readonly #details = new WeakMap<ViewContext['files'], Detailer>()
 
   constructor(options: FleetLogsOptions) {
     this.#options = options
+    this.#readerAt = peerReaders(options.handing)
   }
 
   /** Answers one of the resources, over the logs of the wanted nodes. */
@@ -81,12 +94,23 @@ export class FleetLogs {
       zone,
       maxSize: limits.maxSize,
       pick,
+      readerOf: (source: Source) => this.#readerOf(source),
       following,
       count,
     }
     return name === 'compare'
       ? this.#compare(request, query, route, grant)
       : MERGED[name](request, query, route)
+  }
+
+  /** Who reads a log, if its node lives and the token may see all of its files. */
+  #readerOf({ context }: Source): LogReader | undefined {
+    const id = this.#options.homes.readerOf(context)
+    const peer = id === undefined ? undefined : this.#options.peers.get(id)
+    if (!peer) return undefined
+    const reader = this.#readers.get(peer) ?? this.#readerAt(peer)
+    this.#readers.set(peer, reader)
+    return reader
   }
 
   /** `GET /api/v1/log/compare`, with the configurations if the token allows that. */
@@ -99,7 +123,7 @@ export class FleetLogs {
     const config: CompareRoute['config'] = (periods, signal) => fleetConfig(configs, grant, periods, signal)
     const pick = async (asked: Query, signal: AbortSignal) => {
       const { sources, ...rest } = await route.pick(asked, signal)
-      return { ...rest, sources: sources.map(compared) }
+      return { ...rest, sources: sources.map((source) => compared(source, this.#readerOf(source))) }
     }
     return compareLogs(request, query, {
       ...route,

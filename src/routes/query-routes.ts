@@ -74,7 +74,7 @@ export function loadQueryRoutes(context: ViewContext, options: QueryOptions) {
       const pick = async (asked: Query, signal: AbortSignal) => {
         if (!several) return { sources: [one], missing: [] }
         const { sources, ...rest } = await several.pick(asked, signal)
-        return { ...rest, sources: sources.map(compared) }
+        return { ...rest, sources: sources.map((source) => compared(source)) }
       }
       return compareLogs(request, query, { ...route, pick, config })
     },

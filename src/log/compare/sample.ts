@@ -4,6 +4,7 @@ import { LEVELS, type LineFormat } from '../format/detect.ts'
 import { COLUMNS } from '../histogram/chart.ts'
 import { histogramOf } from '../histogram/histogram.ts'
 import { mergePage } from '../merge/merge.ts'
+import type { LogReader } from '../merge/reader.ts'
 import type { Source } from '../merge/source.ts'
 import { levelsFrom, type Selection } from '../selection.ts'
 import type { ViewContext } from '../view/context.ts'
@@ -18,8 +19,9 @@ export interface ComparedLog {
   rotated: boolean
   /** How its text is written. */
   charset?: ViewRequest['charset']
-  /** The log as one of several, which its own node may read. @default it is read here */
+  /** The log as one of several, and who reads it if that is elsewhere. @default it is read here */
   source?: Source
+  reader?: LogReader | undefined
   context: ViewContext
 }
 
@@ -114,7 +116,7 @@ export async function sampleLog(log: ComparedLog, sampling: Sampling): Promise<S
 
 /** How many records there are in each part of a period, by level: counted on the log's own node, if that can be. */
 async function countLog(
-  { file, rotated, charset, context }: ComparedLog,
+  { file, rotated, charset, context, reader }: ComparedLog,
   { selection, period, handedOn = null, signal }: Sampling,
   step: number,
 ): Promise<{ parts: number[][]; complete: boolean; notes: readonly string[] }> {
@@ -124,10 +126,7 @@ async function countLog(
   const there =
     handedOn === null || !isSaid(period)
       ? null
-      : await context.countThere?.(
-          [...asked, ...timesOf(selection), handedOn].filter(Boolean).join('&'),
-          signal,
-        )
+      : await reader?.count([...asked, ...timesOf(selection), handedOn].filter(Boolean).join('&'), signal)
   const chart = there ?? (await histogramOf(context, counting, () => false, signal))!
   const parts = Array.from({ length: PARTS }, () => COLUMNS.map(() => 0))
   for (const { time, counts } of chart.buckets) {
@@ -208,9 +207,9 @@ class SampleReader {
 
   /** The newest records as the log's own node finds them; null if it is read here. */
   async #there(selection: Selection, most: number): Promise<SampledPage | null> {
-    const { source, charset, context } = this.#log
+    const { source, charset, context, reader } = this.#log
     const { handedOn = null, period, signal } = this.#sampling
-    if (!source || !context.laneThere || handedOn === null || !isSaid(period)) return null
+    if (!source || !reader || handedOn === null || !isSaid(period)) return null
     // What is added to the filters of the request is the level, if they do not name one.
     const level = selection.levels === this.#sampling.selection.levels ? '' : `level=${LEVELS[WARN]}`
     const request = {
@@ -218,7 +217,10 @@ class SampleReader {
       charset,
       cursor: null,
       fit: { size: BYTES, lines: most },
-      handedOn: [...timesOf(selection), level, handedOn].filter(Boolean).join('&'),
+      elsewhere: {
+        readerOf: () => reader,
+        filters: [...timesOf(selection), level, handedOn].filter(Boolean).join('&'),
+      },
       alone: true,
     }
     return mergePage([{ ...source, context }], request, signal)

@@ -20,10 +20,10 @@ import {
   startsOf,
   stateIn,
 } from './places.ts'
+import type { Elsewhere } from './reader.ts'
 import type { LaneRecord } from './records/items.ts'
 import { insertInto } from './records/order.ts'
 import { bySource, type Missing, type Source } from './source.ts'
-import { ThereLane } from './there.ts'
 
 /** Which part of the timeline is wanted. */
 export interface MergeRequest {
@@ -36,8 +36,8 @@ export interface MergeRequest {
   fit: { size: number; lines: number | null }
   /** Nodes whose logs are not known, because they could not be listed. @default none */
   unlisted?: readonly string[] | undefined
-  /** The filters and times as a query, for logs that are read on their own nodes. @default all are read here */
-  handedOn?: string | null | undefined
+  /** Who reads logs that are elsewhere. @default all are read here */
+  elsewhere?: Elsewhere | undefined
   /** Whether there is one log, which is searched as if by itself. @default false */
   alone?: boolean | undefined
   /** How many records around each match, in its own log, are wanted, too. `fit.lines` counts matches then. */
@@ -157,14 +157,14 @@ export class Merge {
     })
   }
 
-  /** A log is read where it is, if its node can do that. */
+  /** A log is read where it is, if somebody can do that. */
   #laneOf(source: Source, options: LaneOptions): MergeLane {
-    const { selection, charset, context, handedOn } = this.#request
-    const ask = source.context.laneThere
+    const { selection, charset, context, elsewhere } = this.#request
     const here = (place: LaneOptions['place']) =>
       new Lane(source, selection, { ...options, charset, context, place })
-    if (!ask || handedOn == null || context !== undefined) return here(options.place)
-    return new ThereLane(source, { ...options, ask, filters: handedOn, all: this.#all, here })
+    const reader = context === undefined ? elsewhere?.readerOf(source) : undefined
+    if (!reader) return here(options.place)
+    return reader.lane(source, { ...options, filters: elsewhere!.filters, all: this.#all, here })
   }
 
   /** The page, with the places around it. */

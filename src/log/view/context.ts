@@ -1,4 +1,3 @@
-import type { LevelHistogram } from '../../answers.ts'
 import { Budget } from '../../kit/limits/budget.ts'
 import type { Clock } from '../../kit/limits/clock.ts'
 import type { ConcurrencyLimit } from '../../kit/limits/concurrency-limit.ts'
@@ -40,42 +39,7 @@ export interface ViewContext {
   wholeBytes?: number | undefined
   /** How many logs are merged at most. @default 32 */
   mostSources?: number | undefined
-  /** Counts records where the log is, if that is elsewhere. @default they are read and counted here */
-  countThere?: CountThere | undefined
-  /** Reads pages of a timeline where the log is. @default they are read here */
-  laneThere?: LaneThere | undefined
-  /** Groups records where the log is. @default they are read and grouped here */
-  groupThere?: GroupThere | undefined
 }
-
-/** Groups the records that a query of `groups` selects, in a form that can be merged; null if that must be done here. */
-export type GroupThere = (query: string, signal?: AbortSignal) => Promise<unknown>
-
-/** Reads a page of a log on its own node; null if it must be read here. */
-export type LaneThere = (asked: LaneAsked, signal?: AbortSignal) => Promise<LaneAnswer | null>
-
-export interface LaneAsked {
-  /** The query of `view`. */
-  query: string
-  /** How many bytes of records may come. */
-  most: number
-  /** How long a search may take. */
-  millis: number
-  /** Called before bytes are held; throws if there is no memory for them. */
-  grow(bytes: number): void
-}
-
-/** What the node says of a page, and the bytes of its records. */
-export interface LaneAnswer {
-  head: unknown
-  body: Uint8Array
-}
-
-/** Counts the records that a query of `histogram` selects; null if they must be counted here. */
-export type CountThere = (
-  query: string,
-  signal?: AbortSignal,
-) => Promise<(LevelHistogram & { notes: string[] }) | null>
 
 export function budgetOf({ limits, memory, clock }: ViewContext, signal: AbortSignal | undefined): Budget {
   // Archives are read twice: once for their size, once for their text.

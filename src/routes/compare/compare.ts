@@ -5,6 +5,7 @@ import { each } from '../../kit/limits/each.ts'
 import { type Difference, differences, type Side } from '../../log/compare/findings.ts'
 import { type ComparedLog, type Period, type Sample, sampleLog } from '../../log/compare/sample.ts'
 import { LogError } from '../../log/error.ts'
+import type { LogReader } from '../../log/merge/reader.ts'
 import { IN_SLOT, type Missing, type Source } from '../../log/merge/source.ts'
 import type { Selection } from '../../log/selection.ts'
 import { StoreError } from '../../store/store.ts'
@@ -31,9 +32,9 @@ export interface ConfigPeriods {
 }
 
 /** A log of several, as it is compared. */
-export function compared(source: Source): ComparedLog {
+export function compared(source: Source, reader?: LogReader): ComparedLog {
   const { name, file, node, rotated = true, context } = source
-  return { name, file, node, rotated, source, context }
+  return { name, file, node, rotated, source, context, reader }
 }
 
 /** How many findings an answer has, and how many of each kind before there is room for more. */
@@ -136,7 +137,7 @@ class SideReader {
       handedOn: this.#handedOn,
       signal: this.#signal,
     }
-    const atOnce = logs.every(({ context }) => context.laneThere) ? ELSEWHERE_AT_ONCE : LOGS_AT_ONCE
+    const atOnce = logs.every(({ reader }) => reader) ? ELSEWHERE_AT_ONCE : LOGS_AT_ONCE
     await each(logs, atOnce, async (log) => {
       if (this.#isLate(log)) {
         this.#cut()

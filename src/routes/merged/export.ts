@@ -1,5 +1,6 @@
 import { respond } from '../../http/sliced.ts'
 import { MergedExport } from '../../log/merge/export.ts'
+import type { Elsewhere } from '../../log/merge/reader.ts'
 import { type MergedWriter, mergedStream } from '../../log/merge/render.ts'
 import { IN_SLOT, type Source } from '../../log/merge/source.ts'
 import type { ViewRequest } from '../../log/view/request.ts'
@@ -19,7 +20,7 @@ export interface MergedRequest {
 interface ExportRequest extends MergedRequest {
   format: Format
   table: Table | null
-  handedOn: string | null
+  others: Elsewhere | undefined
 }
 
 /** `download=true` of several logs: the filtered timeline as a file, oldest record first, to the end of the logs. */
@@ -27,14 +28,14 @@ export async function exportLogs(
   request: Request,
   query: Query,
   route: MergedRoute,
-  { asked, common, writer, format, table, handedOn }: ExportRequest,
+  { asked, common, writer, format, table, others }: ExportRequest,
 ): Promise<Response> {
   const own = exportHeaders(query, `timeline.${ENDINGS[format]}`, common)
   const { sources, ...rest } = await route.pick(query, request.signal)
   // Nothing is read: a client that asks HEAD first, as ClickHouse does, would pay for the beginning twice.
   if (request.method === 'HEAD') return new Response(null, { headers: { ...own, ...sourceHeaders(rest) } })
   const leave = await sources[0]!.context.scans.enter(request.signal, 'long')
-  const wanted = { ...asked, cost: writer.cost, handedOn }
+  const wanted = { ...asked, cost: writer.cost, elsewhere: others }
   const merged = new MergedExport(sources.map(inSlot), wanted, request.signal)
   const end = () => {
     merged.release()

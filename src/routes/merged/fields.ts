@@ -3,15 +3,15 @@ import { mergePage } from '../../log/merge/merge.ts'
 import { handedQuery } from '../parameters/query-text.ts'
 import type { Query } from '../parameters/read.ts'
 import { readViewRequest } from '../parameters/view-request.ts'
-import { type MergedRoute, mergedJson, readable, sourceHeaders } from './route.ts'
+import { elsewhere, type MergedRoute, mergedJson, readable, sourceHeaders } from './route.ts'
 
 /** `GET /api/v1/log/fields` of several logs: the fields and patterns of the newest records of their timeline. */
 export async function mergedFields(request: Request, query: Query, route: MergedRoute): Promise<Response> {
   const { asked, clock } = await readViewRequest(query, route, true)
   const { sources, ...rest } = await route.pick(query, request.signal)
   const fit = { size: BYTES, lines: RECORDS }
-  const handedOn = handedQuery(query, asked.selection)
-  const wanted = { ...asked, first: false, cursor: null, fit, handedOn }
+  const others = elsewhere(route, handedQuery(query, asked.selection))
+  const wanted = { ...asked, first: false, cursor: null, fit, elsewhere: others }
   const page = await mergePage(sources, wanted, request.signal)
   try {
     const found = await countFields(page.records.map(readable))

@@ -1,13 +1,7 @@
 import { concurrencyLimit } from '../../kit/limits/concurrency-limit.ts'
 import { each } from '../../kit/limits/each.ts'
 import { LogError } from '../../log/error.ts'
-import {
-  type CountedGroups,
-  countedThere,
-  type Grouping,
-  groupsAnswer,
-  groupsOf,
-} from '../../log/groups/count.ts'
+import { type CountedGroups, type Grouping, groupsAnswer, groupsOf } from '../../log/groups/count.ts'
 import { Groups } from '../../log/groups/groups.ts'
 import { bySource, type Missing } from '../../log/merge/source.ts'
 import type { GroupsNote } from '../../log/view/answer.ts'
@@ -34,15 +28,14 @@ export async function mergedGroups(request: Request, query: Query, route: Merged
   let complete = true
   const handedOn = handedQuery(query, asked.selection)
   const here = concurrencyLimit({ most: LOGS_AT_ONCE })
-  await each(sources.toSorted(bySource), ELSEWHERE_AT_ONCE, async ({ context, file, name }) => {
+  await each(sources.toSorted(bySource), ELSEWHERE_AT_ONCE, async (source) => {
+    const { context, file, name } = source
     const one = { ...asked, ...wanted, file, rotated: true }
-    const there = async () =>
-      handedOn === null || !context.groupThere
-        ? null
-        : countedThere(await context.groupThere(laneQuery(file, wanted, handedOn), request.signal))
+    const reader = handedOn === null ? undefined : route.readerOf?.(source)
+    const there = reader?.group(laneQuery(file, wanted, handedOn!), request.signal)
     try {
       const found: CountedGroups =
-        (await there()) ??
+        (await there) ??
         (await here.run(() => groupsOf(context, one, () => false, request.signal), request.signal))!
       groups.merge(found.groups)
       for (const note of found.notes) notes.add(note)

@@ -42,7 +42,7 @@ async function countAll(
   signal: AbortSignal,
 ): Promise<{ chart: MergedHistogram; missing: Missing[] }> {
   const missing: Missing[] = []
-  const atOnce = sources.every(({ context }) => context.countThere) ? ELSEWHERE_AT_ONCE : LOGS_AT_ONCE
+  const atOnce = sources.every((source) => route.readerOf?.(source)) ? ELSEWHERE_AT_ONCE : LOGS_AT_ONCE
   const forEach = (sources: readonly Source[], work: (source: Source) => Promise<void>) =>
     each(sources, atOnce, async (source) => {
       try {
@@ -79,7 +79,7 @@ async function countAll(
   const planned = { ...wanted, step: plan.step, origin: plan.from, range: { from, to } }
   await forEach(counted, async (source) => {
     const request = { ...planned, file: source.file }
-    const there = await source.context.countThere?.(handedOn(query, request), signal)
+    const there = await route.readerOf?.(source)?.count(handedOn(query, request), signal)
     const found = there ?? (await histogramOf(source.context, request, () => false, signal))!
     for (const note of found.notes ?? []) notes.add(note)
     chart.complete &&= found.complete

@@ -6,11 +6,11 @@ import { decodeMerged, encodeMerged, laneKey } from '../../log/merge/cursor.ts'
 import { type MergedPage, mergePage } from '../../log/merge/merge.ts'
 import { type MergedWriter, mergedBody } from '../../log/merge/render.ts'
 import { pickSources, type Source } from '../../log/merge/source.ts'
-import { formatKey, type LaneHead, placeText } from '../../log/merge/wire.ts'
 import { badCursor } from '../../log/text/cursor.ts'
 import type { Query } from '../parameters/read.ts'
 import { cursorOf, type QueryRoute, readViewRequest } from '../parameters/view-request.ts'
 import { TEXT_HEADERS } from '../view/headers.ts'
+import { formatKey, type LaneHead, placeText } from './wire.ts'
 
 /** How much of a record is written at once. */
 const SLICE = 256 * 1024

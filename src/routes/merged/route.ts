@@ -4,6 +4,7 @@ import { noteHeader } from '../../http/sliced.ts'
 import type { FollowLimits } from '../../log/follow/hub.ts'
 import { decodeMerged, laneKey, type MergedCursor } from '../../log/merge/cursor.ts'
 import type { MergedRecord } from '../../log/merge/places.ts'
+import type { Elsewhere } from '../../log/merge/reader.ts'
 import { GoneError, type Missing, namedBy, type Source } from '../../log/merge/source.ts'
 import { badCursor } from '../../log/text/cursor.ts'
 import type { Query } from '../parameters/read.ts'
@@ -13,6 +14,8 @@ import type { QueryRoute } from '../parameters/view-request.ts'
 export interface MergedRoute extends Pick<QueryRoute, 'clock' | 'zone' | 'maxSize'> {
   /** The logs that a request names; throws if there are none, or too many. */
   pick(query: Query, signal: AbortSignal): Promise<Sources>
+  /** Who reads a log that is elsewhere. @default all are here */
+  readerOf?: Elsewhere['readerOf'] | undefined
   /** How logs are followed, null if they cannot be, and how many clients do. */
   following: FollowLimits | null
   count: { following: number }
@@ -28,6 +31,11 @@ export interface Sources {
   settled?: string | null
   /** Whether a node did not answer, so that its copy in the bucket was read instead. @default false */
   isCopy?: boolean
+}
+
+/** How logs that are elsewhere are read; `filters` is null if they cannot be told what is wanted. */
+export function elsewhere({ readerOf }: MergedRoute, filters: string | null): Elsewhere | undefined {
+  return readerOf && filters !== null ? { readerOf, filters } : undefined
 }
 
 /** A record with what reads it. */

@@ -9,7 +9,15 @@ import type { Query } from '../parameters/read.ts'
 import { cursorOf, readViewRequest, recordOptions } from '../parameters/view-request.ts'
 import { formatOf, linksTo, VARY } from '../view/headers.ts'
 import { tableOf } from '../view/table.ts'
-import { allMissing, cursorReader, type MergedRoute, readable, type Sources, sourceHeaders } from './route.ts'
+import {
+  allMissing,
+  cursorReader,
+  elsewhere,
+  type MergedRoute,
+  readable,
+  type Sources,
+  sourceHeaders,
+} from './route.ts'
 
 /** `GET /api/v1/log/view` of several logs: a page of their timeline. */
 export async function mergedView(request: Request, query: Query, route: MergedRoute): Promise<Response> {
@@ -23,10 +31,10 @@ export async function mergedView(request: Request, query: Query, route: MergedRo
     : format === 'text'
       ? textWriter()
       : ndjsonWriter(recordOptions(query))
-  const handedOn = handedQuery(query, asked.selection)
+  const others = elsewhere(route, handedQuery(query, asked.selection))
   if (query.download) {
     const { exportLogs } = await import('./export.ts')
-    return exportLogs(request, query, route, { asked, common, writer, format, table, handedOn })
+    return exportLogs(request, query, route, { asked, common, writer, format, table, others })
   }
   if (query.follow) {
     const { followLogs } = await import('./follow.ts')
@@ -35,7 +43,7 @@ export async function mergedView(request: Request, query: Query, route: MergedRo
   const { cost, separator } = writer
   const { sources, ...rest } = await route.pick(query, request.signal)
   const cursor = cursorOf(query, cursorReader(query, sources))
-  const wanted = { ...asked, cursor, unlisted: rest.unlisted, handedOn, cost, separator }
+  const wanted = { ...asked, cursor, unlisted: rest.unlisted, elsewhere: others, cost, separator }
   const page = await mergePage(sources, wanted, request.signal)
   const lacks = table && request.method === 'GET' && (await table.lacks(page.records.map(readable)))
   const missing = allMissing(query, rest.missing, page.missing)

@@ -1,7 +1,7 @@
-import type { LineFormat } from '../format/detect.ts'
-import type { Note } from '../view/answer.ts'
-import { decodeMerged, encodeMerged, type LanePlace, laneKey } from './cursor.ts'
-import type { Source } from './source.ts'
+import type { LineFormat } from '../../log/format/detect.ts'
+import { decodeMerged, encodeMerged, type LanePlace, laneKey } from '../../log/merge/cursor.ts'
+import type { Source } from '../../log/merge/source.ts'
+import type { Note } from '../../log/view/answer.ts'
 
 /** A page of one log that was read on its own node, in the order of reading. */
 export interface LanePage {

@@ -1,32 +1,44 @@
-import { BoundedMap } from '../../kit/limits/bounded-map.ts'
-import type { Lease } from '../../kit/limits/memory-budget.ts'
-import { LogError } from '../error.ts'
-import { perFiles } from '../files/files.ts'
-import type { LineFormat } from '../format/detect.ts'
-import { openingOf } from '../histogram/histogram.ts'
-import { noMemory } from '../search/sink.ts'
-import { EVERY_RECORD } from '../selection.ts'
-import type { Note } from '../view/answer.ts'
-import type { LaneThere, ViewContext } from '../view/context.ts'
-import { inSession } from '../view/session.ts'
-import type { LanePlace } from './cursor.ts'
-import type { LaneRead, MergeLane } from './lane.ts'
-import type { LaneRecord } from './records/items.ts'
-import { LONGEST } from './records/long.ts'
-import type { Source } from './source.ts'
-import { type LanePage, parseLane, placeOf, placeText, type ThereRecord } from './wire.ts'
+import { BoundedMap } from '../kit/limits/bounded-map.ts'
+import type { Lease } from '../kit/limits/memory-budget.ts'
+import { LogError } from '../log/error.ts'
+import { perFiles } from '../log/files/files.ts'
+import type { LineFormat } from '../log/format/detect.ts'
+import { openingOf } from '../log/histogram/histogram.ts'
+import type { LanePlace } from '../log/merge/cursor.ts'
+import type { LaneRead, MergeLane } from '../log/merge/lane.ts'
+import type { LaneElsewhere } from '../log/merge/reader.ts'
+import type { LaneRecord } from '../log/merge/records/items.ts'
+import { LONGEST } from '../log/merge/records/long.ts'
+import type { Source } from '../log/merge/source.ts'
+import { noMemory } from '../log/search/sink.ts'
+import { EVERY_RECORD } from '../log/selection.ts'
+import type { Note } from '../log/view/answer.ts'
+import type { ViewContext } from '../log/view/context.ts'
+import { inSession } from '../log/view/session.ts'
+import { type LanePage, parseLane, placeOf, placeText, type ThereRecord } from '../routes/merged/wire.ts'
 
-/** How a log is read where it is. */
-export interface ThereOptions {
-  ask: LaneThere
-  /** The filters and times of the request, as a query. */
-  filters: string
-  forward: boolean
-  place: LanePlace | null
-  /** Whether everything is read, page by page: then no budget ends it. */
-  all: boolean
-  /** Reads the log here, from a place on. */
-  here(place: LanePlace | null): MergeLane
+/** Asks a peer for a page of its log; null if it must be read here. */
+export type AskPeer = (asked: LaneAsked, signal?: AbortSignal) => Promise<LaneAnswer | null>
+
+interface LaneAsked {
+  /** The query of `view`. */
+  query: string
+  /** How many bytes of records may come. */
+  most: number
+  /** How long a search may take. */
+  millis: number
+  /** Called before bytes are held; throws if there is no memory for them. */
+  grow(bytes: number): void
+}
+
+/** What the node says of a page, and the bytes of its records. */
+interface LaneAnswer {
+  head: unknown
+  body: Uint8Array
+}
+
+interface FarOptions extends LaneElsewhere {
+  ask: AskPeer
 }
 
 /** A page that is longer than asked by more than this has long records, which are read one by one. */
@@ -36,7 +48,7 @@ const BEYOND = 64 * 1024
  * One log of a timeline that is read where it is: its own node searches it and places its records, and what arrives is
  * what a `Lane` here would have found, with the same places. Where the node cannot do that, the rest is read here.
  */
-export class ThereLane implements MergeLane {
+export class FarLane implements MergeLane {
   readonly source: Source
   readonly notes = new Set<Note>()
   next = 0
@@ -44,7 +56,7 @@ export class ThereLane implements MergeLane {
   falls = false
   readonly lead = 0
   readonly given = 0
-  readonly #options: ThereOptions
+  readonly #options: FarOptions
   #records: ThereRecord[] = []
   #page: LanePage | null = null
   /** The first page that was read. */
@@ -57,7 +69,7 @@ export class ThereLane implements MergeLane {
   #lease: Lease | null = null
   #isReleased = false
 
-  constructor(source: Source, options: ThereOptions) {
+  constructor(source: Source, options: FarOptions) {
     this.source = source
     this.#options = options
   }
