@@ -209,30 +209,6 @@ describe('a warm page', () => {
     expect(response.headers.get('X-Nodestate-Missing')).toBe(missing)
     return (await response.text()).trim().split('\n')
   }
-  const isLane = (url: string) => url.includes('lane=true')
-
-  it('takes one way to each peer: its files are listed while its log is read', async () => {
-    let isWarm = false
-    const lists = new Map<string, () => void>()
-    const asked: string[] = []
-    const { stores, fleet, wait } = await living((url, id) => {
-      if (!isWarm) return undefined
-      asked.push(`${id} ${isLane(url) ? 'lane' : url.includes('/log/list') ? 'list' : url}`)
-      // A list is not answered before the log is asked for, nor a log before the list.
-      const met = lists.get(id)
-      if (met) return met()
-      return new Promise<void>((resolve) => lists.set(id, resolve))
-    })
-    await linesOf(fleet)
-    for (const [node, store] of stores.entries()) store.put('a.log', log(node) + log(node, 40))
-    isWarm = true
-    wait()
-    const lines = await linesOf(fleet)
-    expect(lines.at(-1)).toContain('db-2 79')
-    expect(lines).toHaveLength(12)
-    expect(asked.sort()).toEqual(['db-0', 'db-1', 'db-2'].flatMap((id) => [`${id} lane`, `${id} list`]))
-  })
-
   it('is that of the files that there are now, whatever there was before', async () => {
     const { stores, fleet, wait } = await living(() => {})
     await linesOf(fleet)
