@@ -55,17 +55,13 @@ function groupsAt({ limits, scanMillis }: Omit<HandOnOptions, 'followers'>) {
     }
 }
 
-/** How long a peer that does not know lanes is not asked for them. */
-const OLD_MS = 60_000
 /** A page of 2 MiB of short records has a head of about that. */
 const LONGEST_HEAD = 4 * 1024 * 1024
 const LF = 10
 
 /** Reads pages of a timeline at its peer; null if they must be read here. Throws if the peer is too slow or too busy. */
 function laneAt(peer: Peer, { clock }: ProcessLimits): AskPeer {
-  let oldUntil = Number.NEGATIVE_INFINITY
   return async ({ query, most, millis, grow }, signal) => {
-    if (clock.elapsed() < oldUntil) return null
     const timer = new AttemptTimer(clock, signal)
     timer.start(Math.min(millis, SCAN_MILLIS) + BEFORE_MS)
     try {
@@ -78,9 +74,6 @@ function laneAt(peer: Peer, { clock }: ProcessLimits): AskPeer {
         return { head: parseShallow(new TextDecoder().decode(bytes.subarray(0, end))), body }
       }
       if (answer.status === 429 || answer.status === 503) throw await peerError(peer.wire, answer, timer)
-      // A peer that knows the parameter answers with bytes, or names another problem.
-      const isOld = answer.status === 200 || (await peer.wire.problemOf(answer, timer)) === 'bad-parameter'
-      if (isOld) oldUntil = clock.elapsed() + OLD_MS
       await answer.body?.cancel().catch(() => {})
     } catch (error) {
       signal?.throwIfAborted()
