@@ -44,6 +44,11 @@ interface YoungTexts {
 /** The text of a segment, checked against its name; null when the object is gone. */
 export type SegmentTexts = ReturnType<typeof segmentTexts>
 
+/** The texts of segments that are not cut yet. */
+interface YoungTexts {
+  textOf(log: string, life: number, segment: Segment, signal?: AbortSignal): Promise<Uint8Array | null>
+}
+
 /** Fetches, inflates, checks and keeps the segments of a home. Requests of a worker may not share fetches. */
 export function segmentTexts(home: Store, youngs: YoungTexts, cache: TextCache, shared: boolean) {
   const prefix = cache.addHome()
