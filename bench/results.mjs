@@ -11,7 +11,6 @@ const PATH = join(ROOT, 'bench/results.json')
 
 /** The documents with figures. */
 export const DOCUMENTS = [
-  'README.md',
   'docs/performance.md',
   'docs/scale.md',
   'docs/shipping.md',

@@ -44,10 +44,10 @@ function copy(from, to) {
   copyFileSync(from, to)
 }
 
-/** Bun, as `npm install bun` leaves it. */
+/** Bun, where the image installs it. */
 function inModules() {
   const cpu = process.arch === 'arm64' ? 'aarch64' : 'x64'
-  const path = join(root, `node_modules/@oven/bun-${process.platform}-${cpu}/bin/bun`)
+  const path = join(root, `bun/node_modules/@oven/bun-${process.platform}-${cpu}/bin/bun`)
   return existsSync(path) ? path : null
 }
 

@@ -1,4 +1,4 @@
-// Installs the packed package into empty projects and runs the README's snippets there: npm run test:consumers
+// Installs the packed package into empty projects and runs the snippets of docs/embedding.md there: npm run test:consumers
 //
 // Each Node that is supported, with npm (strict about engines), pnpm and yarn 1, all from the registry. A warning about
 // engines or peers fails, and so does a snippet that does not serve. Needs the network; takes about a minute.
@@ -74,7 +74,7 @@ function importEverything(node, folder) {
   return complaints(spawnSync(node, ['imports.js'], { cwd: folder, encoding: 'utf8' }))
 }
 
-/** The snippets of the README serve what is in the log directory. */
+/** The snippets of docs/embedding.md serve what is in the log directory. */
 async function serves(node, folder) {
   writeFileSync(join(folder, 'logs/broker.log'), 'hello\n')
   writeFileSync(join(folder, 'broker.toml'), 'a = 1\n')
@@ -125,7 +125,7 @@ function complaints({ status, stderr }) {
 }
 
 function snippets() {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  const readme = readFileSync(join(root, 'docs/embedding.md'), 'utf8')
   return [...readme.matchAll(/```js\n\/\/ (\S+)\n([\s\S]*?)```/g)].map(([, name, text]) => [name, text])
 }
 

@@ -19,7 +19,7 @@ it('finds a time with no more reads than docs/api/filters.md says', async () => 
   expect(await countReads(20 * 2 ** 30)).toBeLessThanOrEqual(Number(most))
 })
 
-it('README.md says what a worker starts with, as docs/performance.md does', () => {
+it('docs/embedding.md says what a worker starts with, as docs/performance.md does', () => {
   const [, core] = /^\| core: .* \| ([\d.]+) \|$/m.exec(readFileSync('docs/performance.md', 'utf8'))!
-  expect(readFileSync('README.md', 'utf8')).toContain(`starts with ${core} KB`)
+  expect(readFileSync('docs/embedding.md', 'utf8')).toContain(`starts with ${core} KB`)
 })

@@ -109,13 +109,13 @@ const packagesOf = (text: string) =>
 const installedBy = (document: string) =>
   [...readFileSync(document, 'utf8').matchAll(/npm i ([^\n`]+)/g)].flatMap(([, names]) => names!.split(' '))
 
-it('README.md and examples/README.md say to install all that their programs import', () => {
-  const snippets = [...readFileSync('README.md', 'utf8').matchAll(/```js\n([\s\S]*?)```/g)].map(
+it('docs/embedding.md and examples/README.md say to install all that their programs import', () => {
+  const snippets = [...readFileSync('docs/embedding.md', 'utf8').matchAll(/```js\n([\s\S]*?)```/g)].map(
     ([, text]) => text!,
   )
   expect(snippets.length).toBeGreaterThan(2)
   for (const text of snippets)
-    for (const name of packagesOf(text)) expect(installedBy('README.md')).toContain(name)
+    for (const name of packagesOf(text)) expect(installedBy('docs/embedding.md')).toContain(name)
   const examples = readdirSync('examples', { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.js'),
   )

@@ -66,15 +66,15 @@ describe.skipIf(missing)(`the samples${missing ? ` (${missing})` : ''}`, () => {
     for (const [path, samples] of documents)
       for (const { name, code } of samples) expect(name, `${path}\n${code}`).not.toBeNull()
     expect([...documents.keys()]).toEqual(
-      expect.arrayContaining(['README.md', 'docs/embedding.md', 'docs/integrations.md', 'docs/stores.md']),
+      expect.arrayContaining(['docs/embedding.md', 'docs/integrations.md', 'docs/stores.md']),
     )
   })
 
   it.each([...documents])('%s: compile under strict', (path, samples) => {
     const folder = join(project.folder, basename(path, '.md'))
     mkdirSync(folder)
-    // Other documents build on the app of the README.
-    for (const { name, code } of documents.get('README.md')!)
+    // Other documents build on the app of docs/embedding.md.
+    for (const { name, code } of documents.get('docs/embedding.md')!)
       if (name === 'app.js') writeFileSync(join(folder, name), code)
     if (samples.some(({ code }) => code.includes('nodestate.d.ts')))
       spawnSync(part('node').path!, [

@@ -18,7 +18,13 @@ afterEach(() => server?.close())
 
 describe('the table of shippers in deploy/README.md', () => {
   it('has one line for each', () => {
-    expect(rows.map(([shipper]) => shipper)).toEqual(['Vector', 'Fluent Bit', 'Firehose', 'Logstash'])
+    expect(rows.map(([shipper]) => shipper)).toEqual([
+      'Vector',
+      'Fluent Bit',
+      'Firehose',
+      'AWS load balancer',
+      'Logstash',
+    ])
   })
 
   it.each(rows)('%s: %s in s3://%s is the log %s', async (_, template, location, log) => {

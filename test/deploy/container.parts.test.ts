@@ -102,7 +102,11 @@ describe.skipIf(missing)(
       mkdirSync(logs)
       writeFileSync(join(logs, 'a.log'), 'hello\n')
       makeBase()
-      // The packages that npm ci has downloaded before come from its cache.
+      // The packages that npm ci has downloaded before come from its cache; Bun, too, after this.
+      cpSync('deploy/container/bun', join(folder, 'bun'), { recursive: true })
+      const warm = ['ci', '--prefix', join(folder, 'bun'), '--ignore-scripts', '--prefer-offline']
+      expect(spawnSync('npm', warm, { encoding: 'utf8' })).toMatchObject({ status: 0 })
+      rmSync(join(folder, 'bun'), { recursive: true })
       const cache = ['--volume', `${setting('cache')}:/npm`]
       const file = ['--file', 'deploy/container/Containerfile', '.']
       const base = ['--pull-never', '--build-arg', `BASE=${BASE}`]
@@ -180,8 +184,9 @@ describe.skipIf(missing)(
 
     it('answers from a root that is mounted read-only', async () => {
       const place = buildah('mount', container)
-      mkdirSync(join(place, 'logs'), { recursive: true })
-      const script = `mount --bind "$0" "$0" && mount --bind "$1" "$0/logs" && mount -o remount,bind,ro "$0" || exit 1
+      // As every runtime of containers does; Bun needs it.
+      for (const folder of ['logs', 'proc']) mkdirSync(join(place, folder), { recursive: true })
+      const script = `mount --bind "$0" "$0" && mount -t proc proc "$0/proc" && mount --bind "$1" "$0/logs" && mount -o remount,bind,ro "$0" || exit 1
       shift
       exec env -i "$@"`
       const variables = [...config.Env, 'NODESTATE_TOKEN=s3cret']

@@ -121,24 +121,24 @@ function storage(at: Moment, bad: number): string {
     text += line('ERROR', 'rpc/stream.go:64', '[RPC] [Stream]: connection reset by peer', {
       peer: 'storage-3',
     })
-  for (const _ of at.times(bad * 0.5))
+  for (const _ of at.times(bad * 1.9))
     text += line('WARN', 'tsdb/memdb.go:187', '[TSDB] [MemDB]: memtable is full, writes wait for a flush', {
       shard: shard(),
       limit: '16 MiB',
       waiting: at.between(3, 40) * Math.ceil(bad * 4),
     })
-  for (const _ of at.times(bad * 0.12))
+  for (const _ of at.times(bad * 0.3))
     text += line('WARN', 'replica/follower.go:158', '[Replica] [Follower]: replication lags', {
       follower: at.one(['storage-1', 'storage-3']),
       lag: at.between(2000, 40_000),
     })
-  for (const _ of at.times(bad * bad * 0.3))
+  for (const _ of at.times(bad * bad * 1.3))
     text += line('ERROR', 'broker/write.go:203', '[Broker] [Write]: write timed out after 5s', {
       shard: shard(),
       points: at.between(50, 5000),
       queue: at.between(10, 80),
     })
-  for (const _ of at.times(bad * bad * 0.015)) {
+  for (const _ of at.times(bad * bad * 0.04)) {
     text += line('ERROR', 'tsdb/flush.go:142', '[TSDB] [Flush]: flush failed', {
       shard: shard(),
       error: 'deadline exceeded',
