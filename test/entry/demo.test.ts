@@ -99,6 +99,10 @@ describe('nodestate demo', () => {
       expect(await header(demo.url, path), path).toBe('true')
       expect(await header(real.url, path), path).toBeNull()
     }
+    // The page shows a bar by this mark.
+    const page = async (url: string) => (await fetch(url)).text()
+    expect(await page(demo.url)).toContain('<div id="page" data-sample>')
+    expect(await page(real.url)).toContain('<div id="page">')
   })
 
   it('takes the flags of serve, but none that names something else to show', async () => {

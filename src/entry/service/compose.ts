@@ -14,6 +14,7 @@ import { VERSION } from '../../kit/version.ts'
 import { configTooLarge, HOME_LOGS, HomeError, LARGEST_CONFIG } from '../../node/home.ts'
 import { unknownHost } from '../../node/unknown-host.ts'
 import type { AppOptions } from '../../options.ts'
+import { markedPage } from '../../routes/page-mark.ts'
 import { fsStore } from '../../store/fs.ts'
 import { onRetries } from '../../store/remote/retry.ts'
 import { SEGMENTS } from '../../store/segment/names.ts'
@@ -158,7 +159,7 @@ export function compose(
         corsOrigins: settings.corsOrigin,
         loki: settings.loki && (async () => (await import('../../doors/loki.ts')).loki),
         mcp: settings.mcp && (async () => (await import('../../doors/mcp/mcp.ts')).mcp),
-        page: settings.page && (async () => (await import('../../doors/page.ts')).page),
+        page: settings.page && (sample ? markedPage(loadPage, 'sample') : loadPage),
         onError(error: unknown, request: Request) {
           const target = safeTarget(request.url, known, { own: bearerOf(request) })
           const context = { ...contextOf(error), ...idFields(request) }
@@ -216,7 +217,9 @@ export function compose(
 const NO_SOURCE =
   'Nothing to show: name a log directory with --logs DIR, the home of a node with --home, or several nodes with --fleet or --peer. nodestate demo shows a sample.'
 
-/** Pages and scripts see by this header that the node is made up. */
+const loadPage = async () => (await import('../../doors/page.ts')).page
+
+/** Scripts see by this header that the node is made up; the page has a mark of its own. */
 function markedAsSample(fetch: Fetch): Fetch {
   return async (request, env) => {
     const response = await fetch(request, env)
