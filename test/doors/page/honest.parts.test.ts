@@ -35,7 +35,7 @@ describePage(
     it('draws one error as one error', async () => {
       const page = await open('file=one.log')
       await counted(page)
-      await expect.poll(() => tallest(page, 'error')).toSatisfy((pixels) => pixels > 0 && pixels <= 2)
+      await expect.poll(() => tallest(page, 'error')).toSatisfy((pixels) => pixels > 0 && pixels < 8)
       await expect.poll(() => tallest(page, 'info')).toBeGreaterThan(20)
       await page.goto(`${stage.node.url}/#file=lonely.log&level=error`)
       await page.getByText('1 match').waitFor()

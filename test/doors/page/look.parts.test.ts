@@ -154,6 +154,7 @@ describe.skipIf(missingBrowser)(
       expect(await seriousFindings(page)).toEqual([])
       await page.goto(`${node.url}/#file=broker.log&q=quota`)
       await page.locator('mark').first().waitFor()
+      if (width < 640) await page.getByRole('button', { name: 'Filters' }).click()
       await page.getByRole('button', { name: 'All time' }).click()
       await page.getByRole('dialog').waitFor()
       expect(await seriousFindings(page)).toEqual([])
@@ -185,7 +186,7 @@ describe.skipIf(missingBrowser)(
       const name = `"><script>alert(9)<!-- '.log`
       writeOddLog(join(hostile, name))
       const other = await serve(['--port', '0', '--logs', hostile])
-      const page = await browser.open(other.url)
+      const page = await browser.open(other.url, { viewport: { width: 1280, height: 1400 } })
       await page.locator('.files a').filter({ hasText: name }).click()
       await page.locator('.row').nth(5).waitFor()
       for (let i = 0; i < (await page.locator('.row').count()); i++)
