@@ -53,3 +53,12 @@ it('a line that looks like a record among hundreds of others is none', async () 
   )
   expect(response.status).toBe(400)
 })
+
+it('lines below a mere time are lines of their own, unless they are indented', async () => {
+  const output = Array.from({ length: 300 }, (_, i) => `copied file number ${i}\n`).join('')
+  const found = await ask({ 'x.log': `Sun Nov 15 02:10:00 UTC 2026\n${output}` }, 'file=x.log&q=number%20217')
+  expect(await found.text()).toBe('copied file number 217\n')
+  const record = '2026-11-15 02:10:00.123 went wrong\n'
+  const since = await ask({ 'x.log': record + trace(300) }, 'file=x.log&since=2026-11-15T00:00:00Z')
+  expect([since.status, await since.text()]).toEqual([200, record + trace(300)])
+})

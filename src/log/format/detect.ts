@@ -125,8 +125,8 @@ function spread(lines: readonly SampleLine[]): readonly SampleLine[] {
   ]
 }
 
-/** Lines before the first record, for each record: a file may begin inside a stack trace. */
-const MOST_BEFORE = 50
+/** Lines that belong to no record, for each record: a file may begin inside a stack trace. */
+const MOST_OTHERS = 50
 
 /** The first format that has half as many lines as the one with the most; null when none has enough. */
 function bestOf(
@@ -140,8 +140,8 @@ function bestOf(
     if (!beginnings.some((byte) => first[byte] === 1)) continue
     const format = make(reference)
     const found = { format, ...count(format, first, lines) }
-    // What follows a record may be its stack trace, however long that is. A record far into other lines is a coincidence.
-    if (found.lines === 0 || found.before > found.lines * MOST_BEFORE) continue
+    // A record far into other lines is a coincidence.
+    if (found.lines === 0 || found.others > found.lines * MOST_OTHERS) continue
     if (!format.timed && !explains(format, lines)) continue
     counts.push(found)
     // With half of all lines, no other can have more than twice as many.
@@ -164,8 +164,8 @@ interface FormatCount {
   records: number
   /** Those, and other lines that show the format. */
   lines: number
-  /** Lines before the first of them. */
-  before: number
+  /** Lines that neither show the format nor belong to a record before them. */
+  others: number
 }
 
 /** A line of the sample; `open` if its end is not in it. */
@@ -178,17 +178,22 @@ interface SampleLine {
 
 /** How many lines show a format. */
 function count(format: LineFormat, first: Uint8Array, lines: readonly SampleLine[]): FormatCount {
-  const found = { records: 0, lines: 0, before: 0 }
+  const found = { records: 0, lines: 0, others: 0 }
+  let isLeveled = false
   for (const line of lines) {
-    if (found.lines === 0) found.before++
     const { bytes, from, to } = line
-    if (first[bytes[from]!] === 0) continue
+    const mayBegin = first[bytes[from]!] === 1
     const isStart =
-      format === lindbLines ? isTabbed(bytes, from, to) : readerOf(format, line).starts(bytes, from, to)
-    if (!isStart && format.owns?.(bytes, from, to)) found.lines++
-    if (!isStart || !(hasLevel(format, line) || hasTime(format, line))) continue
-    found.records++
-    found.lines++
+      mayBegin &&
+      (format === lindbLines ? isTabbed(bytes, from, to) : readerOf(format, line).starts(bytes, from, to))
+    const hasOwnLevel = isStart && hasLevel(format, line)
+    if (hasOwnLevel || (isStart && hasTime(format, line))) {
+      isLeveled = hasOwnLevel
+      found.records++
+      found.lines++
+    } else if (mayBegin && !isStart && format.owns?.(bytes, from, to)) found.lines++
+    // What follows an error may be its stack trace, however long that is; below a mere time, it is indented.
+    else if (!isLeveled && (found.records === 0 || bytes[from]! > 0x20)) found.others++
   }
   return found
 }

@@ -91,7 +91,7 @@ function stampAt(bytes: Uint8Array, from: number, to: number, zone: Zone): Stamp
 }
 
 /** The first time in the prefix. */
-export function stampIn(bytes: Uint8Array, from: number, to: number, zone: Zone): Stamp | null {
+function stampIn(bytes: Uint8Array, from: number, to: number, zone: Zone): Stamp | null {
   for (let at = from; at + 14 <= to; at++) {
     if (!isDigit(bytes[at]!) || (at > from && isDigit(bytes[at - 1]!))) continue
     if (isStamp(bytes, at, to)) return parseStamp(bytes, at, to, zone)
@@ -149,7 +149,7 @@ const NAMED = /(\w{1,40})=([^=]{0,400}?)(?=[,;|]? ?\w{1,40}=|[\s,;|:]{0,8}$)/g
 const NAMES: Record<string, string> = { database: 'db', dbname: 'db', host: 'client', remote: 'client' }
 
 /** The fields in what precedes the severity, without the time. */
-export function prefixFields(prefix: string): Record<string, unknown> {
+function prefixFields(prefix: string): Record<string, unknown> {
   const context: Record<string, unknown> = {}
   let rest = prefix.includes('=')
     ? prefix.replace(NAMED, (_, name: string, value: string) => {
@@ -183,7 +183,7 @@ const MARKS = /[\s,;:|@-]/
 const CONTINUED = new RegExp(`(?:^|[^\\p{L}\\p{N}_])((?:${CONTINUATIONS.join('|')}) ?: {2})`, 'u')
 
 /** `DETAIL:  …` of a line that repeats the prefix. */
-export function withoutPrefix(line: string): string {
+function withoutPrefix(line: string): string {
   const found = CONTINUED.exec(line)
   if (!found || !/^\S*\d/.test(line)) return line
   return line.slice(found.index + found[0].length - found[1]!.length)
