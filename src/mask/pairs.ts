@@ -24,6 +24,7 @@ const MOST_ENDS = 64
 export function findPairs(text: string, spans: Span[], setting: Setting): void {
   let done = 0
   let ends = { at: -1, count: 0 }
+  const back = { left: MOST_BACK * (text.length + FAR_BACK) }
   for (let sign = nextSign(text, 0); sign !== -1; sign = nextSign(text, Math.max(sign + 1, done))) {
     const name = nameBefore(text, sign, done)
     if (name === null) continue
@@ -32,7 +33,7 @@ export function findPairs(text: string, spans: Span[], setting: Setting): void {
       isHeader ||
       namesSecret(name.text) ||
       (name.leads && namesSecretIn(setting.table ?? '', name.text)) ||
-      (isKeyAlone(name.text) && isInKeyed(text, name))
+      (isKeyAlone(name.text) && isInKeyed(text, name, back))
     if (!named && !(text.charCodeAt(sign) === EQUALS && mayBeSecret(text, name))) continue
     const span = isHeader ? headerAfter(text, sign, name) : valueAfter(text, sign, name, setting.inComment)
     if (span === null) continue
@@ -70,14 +71,21 @@ function isSigned(name: string, value: string): boolean {
   return /(?:sig|signature|hmac)$/i.test(name) ? !isHarmless(value) : looksRandom(value)
 }
 
-/** The objects around a lone `key`: `"encryption":{"key":"x"}`. Looks back a bounded way. */
-function isInKeyed(text: string, { start, text: key }: Name): boolean {
+/**
+ * The objects around a lone `key`: `"encryption":{"key":"x"}`. It looks back a bounded way, at few of them; once that has
+ * cost more than `budget`, it masks in case of doubt.
+ */
+function isInKeyed(text: string, { start, text: key }: Name, budget: { left: number }): boolean {
   let depth = 0
-  for (let at = start - 1; at >= 0 && start - at < FAR_BACK; at--) {
+  let levels = 0
+  const stop = Math.max(0, start - FAR_BACK)
+  for (let at = start - 1; at >= stop && levels < MOST_LEVELS; at--) {
+    if (--budget.left < 0) return true
     const char = text[at]
     if (char === '}') depth++
     if (char !== '{' || --depth >= 0) continue
     depth = 0
+    levels++
     let sign = at - 1
     while (text[sign] === ' ' || text[sign] === '\t') sign--
     if (text[sign] !== ':' && text[sign] !== '=') continue
@@ -88,6 +96,9 @@ function isInKeyed(text: string, { start, text: key }: Name): boolean {
 }
 
 const FAR_BACK = 1024
+const MOST_LEVELS = 3
+/** Characters that may be looked back at for each one that is searched. */
+const MOST_BACK = 16
 
 /** What follows the name of a header that carries a credential, `Authorization: x`; prose follows such a word, too. */
 function headerAfter(text: string, sign: number, { isQuoted }: Name): Span | null {

@@ -268,6 +268,10 @@ describe('redact', () => {
       'many keys': lines(() => '# -----BEGIN PRIVATE KEY-----\n# MII'),
       'hosts without end': `a = "${'a:b@c@'.repeat(size / 6)}"`,
       'placeholders without end': `a = "token=${'%s{'.repeat(size / 3)}"`,
+      'objects without end': `a = '${'{"key":'.repeat(size / 7)}'`,
+      'lone keys': `a = '${'"key":"'.repeat(size / 7)}'`,
+      'lists without end': `a = '${'["--password","'.repeat(size / 15)}'`,
+      'statements without end': `a = "${'identified by '.repeat(size / 14)}"`,
       'escapes without end': `a = "${'\\\\'.repeat(size)}"`,
     }),
   )('is done in time with %s', (_, text) => {
