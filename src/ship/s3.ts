@@ -6,6 +6,7 @@ import { answerError, S3Wire } from '../store/s3/wire.ts'
 import { s3Store } from '../store/s3.ts'
 import { StoreError } from '../store/store.ts'
 import { type Bucket, type PutOptions, UnusableBucket } from './bucket.ts'
+import type { Compactor } from './compact.ts'
 
 export interface S3BucketOptions extends S3Options {
   /** Reports each response, for metrics. A status of 0 is a failed connection. */
@@ -18,7 +19,7 @@ export interface S3BucketOptions extends S3Options {
 const SKEW = 60_000
 
 /** An S3 bucket. Signatures follow the storage's Date: a node whose clock is a year off still ships. */
-export function s3Bucket(options: S3BucketOptions): Bucket & { check(): Promise<void> } {
+export function s3Bucket(options: S3BucketOptions): Bucket & Compactor & { check(): Promise<void> } {
   const {
     onRequest = () => {},
     sha256 = (bytes) => crypto.subtle.digest('SHA-256', bytes),
@@ -50,6 +51,7 @@ export function s3Bucket(options: S3BucketOptions): Bucket & { check(): Promise<
   const store = s3Store(wired)
   const wire = new S3Wire(wired)
   const retry = retryOf(wired)
+  const patient = retryOf({ ...wired, retries: options.retries })
   const root = folder(options.prefix ?? '')
 
   /** Tries again after the first response has set the clock. */
@@ -107,6 +109,13 @@ export function s3Bucket(options: S3BucketOptions): Bucket & { check(): Promise<
         return { bytes, etag, age: (read.date ?? now()) - modified }
       }),
     put: (key, bytes, options = {}) => inTime(() => put(key, bytes, options)),
+    remove: (key) =>
+      withRetries(patient, begin(patient, undefined), async (timer) => {
+        const answer = await wire.send({ method: 'DELETE', key: root + key }, timer)
+        if (!answer.ok && answer.status !== 404) throw await answerError(answer, key)
+        await answer.arrayBuffer()
+        timer.end()
+      }),
 
     /** Throws UnusableBucket if the bucket or the permission is missing; temporary failures are left to the retries. */
     async check() {

@@ -87,6 +87,7 @@ function answer(server: S3Server, request: IncomingMessage, response: ServerResp
   else if (key === '' && request.method === 'HEAD') response.end()
   else if (key === '') list(server, url, response)
   else if (request.method === 'PUT') void receive(server, key, request, response)
+  else if (request.method === 'DELETE') response.writeHead(server.objects.delete(key) ? 204 : 404).end()
   else if (!object) error(response, 404, 'NoSuchKey')
   else if (ifMatch !== undefined && ifMatch !== object.etag) error(response, 412, 'PreconditionFailed')
   else if (ifNoneMatch === object.etag) response.writeHead(304).end()

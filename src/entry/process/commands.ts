@@ -42,6 +42,13 @@ export const COMMANDS: Record<string, Command> = {
       return { flags: SHIP_FLAGS, help: shipHelp, run: (line) => runShip(line) }
     },
   },
+  compact: {
+    summary: 'Make long segments of short ones in a bucket, and delete old ones.',
+    async load() {
+      const { COMPACT_FLAGS, compactHelp, runCompact } = await import('../ship/compact.ts')
+      return { flags: COMPACT_FLAGS, help: compactHelp, run: (line) => runCompact(line) }
+    },
+  },
   token: {
     summary: 'Make a token for --tokens FILE.',
     load: async () => ({ flags: [], most: 0, help: () => TOKEN_HELP, run: token }),

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { link, mkdir, open, readdir, rename, stat, unlink, writeFile } from 'node:fs/promises'
+import { link, mkdir, open, readdir, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Bucket, UnusableBucket } from '../../ship/bucket.ts'
+import type { Compactor } from '../../ship/compact.ts'
 
 /** A directory in place of a bucket, such as a mounted one. A file appears whole or not at all. */
-export function directoryBucket(root: string): Bucket & { check(): Promise<void> } {
+export function directoryBucket(root: string): Bucket & Compactor & { check(): Promise<void> } {
   const absent = (error: unknown) => (error as { code?: unknown }).code === 'ENOENT'
   return {
     async names(folder, limit = Number.POSITIVE_INFINITY) {
@@ -52,6 +53,9 @@ export function directoryBucket(root: string): Bucket & { check(): Promise<void>
       } finally {
         await unlink(whole).catch(() => {})
       }
+    },
+    async remove(key) {
+      await rm(join(root, key), { force: true })
     },
     async check() {
       try {

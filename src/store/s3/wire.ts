@@ -11,7 +11,7 @@ import { childText, parseXml } from './xml.ts'
 
 /** A request to a bucket, before it has an address and a signature. */
 export interface S3Request {
-  method: 'GET' | 'HEAD' | 'PUT'
+  method: 'GET' | 'HEAD' | 'PUT' | 'DELETE'
   /** The full key; empty for the bucket itself. */
   key: string
   query?: Record<string, string>
