@@ -1,3 +1,4 @@
+import { full } from '../dist/full.js'
 import { createApp } from '../dist/index.js'
 
 const START = Date.UTC(2026, 10, 1)
@@ -30,7 +31,7 @@ export async function countReads(size) {
     },
   }
   // One read at a time, as on a disk; bench/bucket.mjs counts those over a network.
-  const app = createApp({ logs: store, config: '', limits: { parallelReads: 1 } })
+  const app = createApp({ logs: store, config: '', limits: { parallelReads: 1 }, with: full() })
   const count = size / LINE
   let most = 0
   for (const i of [1, 12_345, 99_999, 100_000, Math.floor(count / 3), Math.floor(count * 0.77), count - 2]) {

@@ -2,6 +2,7 @@
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { full } from '../dist/full.js'
 import { createApp } from '../dist/index.js'
 import { fsStore } from '../dist/store/fs.js'
 
@@ -50,7 +51,7 @@ try {
   const chart = `/api/v1/log/histogram?file=big.log&since=${iso(START)}&until=${iso(START + 2 * HOUR)}`
   const compare = `/api/v1/log/compare?file=big.log&since=${iso(START + HOUR)}&until=${iso(START + 2 * HOUR)}`
   // A new app each time, so that nothing is remembered.
-  const cold = () => createApp({ logs: fsStore(directory), config: '', limits })
+  const cold = () => createApp({ logs: fsStore(directory), config: '', limits, with: full() })
   await cpuOf(cold(), chart)
   const ratios = []
   for (let round = 0; round < 3; round++) {

@@ -10,6 +10,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const dist = process.env.NODESTATE_DIST ?? fileURLToPath(new URL('../dist', import.meta.url))
 const { createApp } = await import(pathToFileURL(join(dist, 'index.js')).href)
+const { full } = await import(pathToFileURL(join(dist, 'full.js')).href)
 const { fsStore } = await import(pathToFileURL(join(dist, 'store/fs.js')).href)
 
 const LINES = 20_000
@@ -25,7 +26,7 @@ const session = new Session()
 session.connect()
 try {
   for (const name of ['a', 'b', 'c']) writeFileSync(join(logs, `${name}.log`), textOf(name))
-  const app = createApp({ logs: fsStore(logs), config: '' })
+  const app = createApp({ logs: fsStore(logs), config: '', with: full() })
   await session.post('Profiler.enable')
   await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
   for (const [what, path] of Object.entries(REQUESTS)) {

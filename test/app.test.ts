@@ -1,9 +1,9 @@
 import { Hono } from 'hono'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { type AppOptions, createApp } from '../src/app.ts'
 import { HomeError } from '../src/node/home.ts'
 import { type MemoryStore, memoryStore } from '../src/store/memory.ts'
 import { type Store, StoreError } from '../src/store/store.ts'
+import { type AppOptions, createApp } from './support/app.ts'
 
 const LINDB_ACCEPT = 'application/json, text/plain, */*'
 const node = {

@@ -3,17 +3,19 @@ import { expect, it } from 'vitest'
 
 /** Where each table of options is. */
 const TABLES: Record<string, string> = {
-  NODE: 'src/options.ts',
-  DESCRIBED: 'src/options.ts',
-  PROTECTING: 'src/options.ts',
-  ANSWERING: 'src/options.ts',
-  SHARED: 'src/options.ts',
+  NODE: 'src/core/options.ts',
+  DESCRIBED: 'src/core/options.ts',
+  PROTECTING: 'src/core/options.ts',
+  ANSWERING: 'src/core/options.ts',
+  AUTH: 'src/core/options.ts',
+  SHARED: 'src/core/options.ts',
   READING: 'src/log/options.ts',
   LIMITS: 'src/log/options.ts',
   FOLLOW: 'src/log/options.ts',
   FLEET: 'src/fleet/options.ts',
   SERVE: 'src/entry/server/serve.ts',
   METRICS: 'src/kit/observe/metrics.ts',
+  OPEN: 'src/doors/metrics.ts',
 }
 /** Tables of options that must be given. */
 const NEEDED = ['NODE']

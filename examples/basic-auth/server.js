@@ -3,8 +3,8 @@
 import { Hono } from 'hono'
 import { basicAuth } from 'hono/basic-auth'
 import { createApp } from 'nodestate'
+import { full } from 'nodestate/full'
 import { serve } from 'nodestate/node'
-import { page } from 'nodestate/page'
 import { fsStore } from 'nodestate/store/fs'
 
 const { USERNAME: username, PASSWORD: password, LOGS = '/var/log/lindb', PORT = 9000 } = process.env
@@ -12,5 +12,5 @@ if (!username || !password) throw new Error('Set USERNAME and PASSWORD.')
 
 const app = new Hono()
 app.use(basicAuth({ username, password, realm: 'nodestate' }))
-app.route('/', createApp({ logs: fsStore(LOGS), config: '', page }))
+app.route('/', createApp({ logs: fsStore(LOGS), config: '', with: full() }))
 console.log((await serve(app, { port: Number(PORT) })).url)

@@ -3,7 +3,7 @@ import { Hono } from 'hono'
 import { verifyWithJwks } from 'hono/jwt'
 import { createApp } from 'nodestate'
 import { handle } from 'nodestate/cloudflare'
-import { page } from 'nodestate/page'
+import { full } from 'nodestate/full'
 import { r2Store } from 'nodestate/store/r2'
 
 export default handle(({ BUCKET, TEAM: iss, AUD: aud }) => {
@@ -24,5 +24,5 @@ export default handle(({ BUCKET, TEAM: iss, AUD: aud }) => {
     const { exp } = await verify(c.req.header('Cf-Access-Jwt-Assertion') ?? '')
     return exp ? next() : c.text('Sign in with Cloudflare Access.', 403)
   })
-  return app.route('/', createApp({ logs: r2Store(BUCKET), config: '', page }))
+  return app.route('/', createApp({ logs: r2Store(BUCKET), config: '', with: full() }))
 })

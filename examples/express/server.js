@@ -2,14 +2,14 @@
 //   TOKEN=… node server.js
 import express from 'express'
 import { createApp } from 'nodestate'
+import { full } from 'nodestate/full'
 import { listener } from 'nodestate/node'
-import { page } from 'nodestate/page'
 import { fsStore } from 'nodestate/store/fs'
 
 const { TOKEN: token, LOGS = '/var/log/lindb', PORT = 9000 } = process.env
 if (!token) throw new Error('Set TOKEN.')
 
-const logs = createApp({ logs: fsStore(LOGS), config: '', page, token })
+const logs = createApp({ logs: fsStore(LOGS), config: '', auth: token, with: full() })
 const server = express()
   .get('/', (_, response) => response.send('Your own pages'))
   .use('/db-4', listener(logs))

@@ -3,6 +3,7 @@
 import { Hono } from 'hono'
 import { jwk } from 'hono/jwk'
 import { createApp } from 'nodestate'
+import { full } from 'nodestate/full'
 import { serve } from 'nodestate/node'
 import { fsStore } from 'nodestate/store/fs'
 
@@ -15,7 +16,7 @@ const app = new Hono()
 app.use(jwk({ keys, alg: ['RS256', 'ES256'], verification: { iss, aud }, realm: 'nodestate' }))
 // hono accepts a token without an expiry.
 app.use(async (c, next) => (c.get('jwtPayload').exp ? next() : c.text('Unauthorized', 401)))
-app.route('/', createApp({ logs: fsStore(LOGS), config: '' }))
+app.route('/', createApp({ logs: fsStore(LOGS), config: '', with: full() }))
 console.log((await serve(app, { port: Number(PORT) })).url)
 
 /** The issuer's keys, fetched at most every five minutes; with `jwks_uri`, hono would fetch them for every request. */

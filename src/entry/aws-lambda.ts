@@ -1,46 +1,25 @@
-import process from 'node:process'
 import { Problem, problemResponse } from '../http/problem.ts'
-import { once } from '../kit/limits/once.ts'
 import { isFromLoadBalancer, type LambdaEvent, type LambdaEventV1, toRequest } from './lambda/event.ts'
 import { LAMBDA_BYTES, type LambdaResult, LOAD_BALANCER_BYTES, toResult } from './lambda/result.ts'
 import type { App } from './server/serve.ts'
-import { type Answer, composeRemote, type Platform } from './service/remote.ts'
 
 export type { App, LambdaEvent, LambdaResult }
 
 /** A function as Lambda calls it. */
 export type LambdaHandler = (event: LambdaEvent) => Promise<LambdaResult>
 
-const HINTS = {
-  token:
-    'Nobody may read this service yet: set the variable NODESTATE_TOKEN of the function, or NODESTATE_INSECURE to 1 to let everybody read it.',
-  home: 'The service has nothing to show: set the variable NODESTATE_HOME of the function to s3://bucket/prefix.',
-}
-
 const log = (line: string) => console.error(`nodestate: ${line}`)
-
-/** The service as a Lambda function, with its settings from the environment. */
-export const handler: LambdaHandler = lambdaHandler({
-  env: process.env,
-  hints: HINTS,
-  followMillis: 0,
-  log,
-})
 
 /** Your own app as a Lambda function behind a function URL, an API Gateway or a load balancer. */
 export function handle(app: App): LambdaHandler {
   return answerEvents(async () => (request) => app.fetch(request), log)
 }
 
-/** The service as a Lambda function, with its settings from an environment of your own. */
-export function lambdaHandler(platform: Platform): LambdaHandler {
-  return answerEvents(
-    once(() => composeRemote(platform)),
-    platform.log,
-  )
-}
-
-function answerEvents(open: () => Promise<Answer>, log: (line: string) => void): LambdaHandler {
+/** Answers events by what `open` makes with the first of them. */
+export function answerEvents(
+  open: () => Promise<(request: Request) => Response | Promise<Response>>,
+  log: (line: string) => void,
+): LambdaHandler {
   return async (event) => {
     const answer = await open()
     let request: Request | null = null

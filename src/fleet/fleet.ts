@@ -1,17 +1,21 @@
 import type { Context } from 'hono'
 import { EVERYTHING, type Grant } from '../access/grant.ts'
-import { appOf, lokiHandler, sharedOf } from '../app.ts'
+import { addCapabilities, appOf, sharedOf, watchOf } from '../core/app.ts'
+import type { Capability } from '../core/capability.ts'
+import type { Parameter } from '../core/parameter.ts'
+import type { Query } from '../core/query.ts'
+import { Routing, type Service, sealed } from '../core/routing.ts'
 import { outOfScope } from '../http/auth.ts'
 import { isHop, refuseHop } from '../http/caller.ts'
 import { jsonResponse } from '../http/conditional.ts'
 import { once } from '../kit/limits/once.ts'
 import { logFiles } from '../log/files/files.ts'
 import { viewContext } from '../log/options.ts'
-import { markedPage } from '../routes/page-mark.ts'
-import type { Query } from '../routes/parameters/read.ts'
-import { Routing, type Service, sealed } from '../routing.ts'
+import { follow } from '../routes/follow.ts'
+import { search } from '../routes/search.ts'
+import { timeline } from '../routes/timeline.ts'
 import { countAt, handOnLimits, handOnTo } from './hand-on.ts'
-import { FleetHomes, lokiSources } from './homes.ts'
+import { FleetHomes, sourcesOf } from './homes.ts'
 import { nodeApps, noStore } from './node-apps.ts'
 import { FleetNodes, isNodeId, unknownNode } from './nodes.ts'
 import { checkFleetOptions, type FleetOptions } from './options.ts'
@@ -27,23 +31,26 @@ const NODES_PER_PAGE = 200
  * Makes the app of a fleet: the nodes at `/api/v1/nodes` and `/`, each node's whole API and page below `/nodes/:id/`
  * with the same answers as a separate app, and with `loki` Loki's API over all nodes, where the label `node` is the id.
  */
-export function createFleet(options: FleetOptions): Service {
-  checkFleetOptions(options)
+export function createFleet(given: FleetOptions): Service {
+  checkFleetOptions(given)
+  const options = { ...given, with: withQueries(given.with ?? []) }
+  const metrics = watchOf(options)
   const { store = null, peers = [], self: own, nested: _nested, pageNodes, listCalls, ...common } = options
   const { follow = {} } = common
   const shared = sharedOf(common)
   const { clock } = shared.limits
-  const routing = new Routing({ ...common, page: markedPage(options.page, 'fleet') }, shared.access)
-  const observed = store && (options.metrics?.store(store) ?? store)
+  const routing = new Routing({ ...common, metrics }, shared.access)
+  const observed = store && (metrics?.store(store) ?? store)
   const self = own ? selfHome(own, { ...common.facts, onlineTime: clock.now() }) : null
   const living = { peers: new FleetPeers(peers, clock), self }
-  if (options.peers) options.metrics?.peers(() => living.peers.all())
+  if (options.peers) metrics?.peers(() => living.peers.all())
   const handing = { limits: shared.limits, ...handOnLimits(options) }
   const ownChart = chartOfSelf(() => {
     const { id: _, ...node } = own!
     const access = () => EVERYTHING
     // No client sends these requests: they have neither a token nor a host.
-    const options = { ...common, ...node, metrics: undefined, allowHosts: [] }
+    const uncounted = common.with.filter(({ watch }) => !watch)
+    const options = { ...common, ...node, with: uncounted, allowHosts: [] }
     return appOf(options, { limits: shared.limits, access })
   })
   const chartOf = (id: string) => {
@@ -69,7 +76,7 @@ export function createFleet(options: FleetOptions): Service {
     }
   }
   const isReader = (id: string) => atPeer(() => true)(id) === true
-  const homes = new FleetHomes(options, shared.limits, { ...living, isReader })
+  const homes = new FleetHomes({ ...options, metrics }, shared.limits, { ...living, isReader })
 
   routing.addQuery('/api/v1/nodes', 'token', async (request, query, grant) => {
     refuseHop(request)
@@ -106,21 +113,22 @@ export function createFleet(options: FleetOptions): Service {
       return (await logs()).answer(name, request, query, grant)
     }
     const resource = name === 'compare' ? 'difference' : name
-    routing.addQuery(`/api/v1/log/${name}`, 'logs', answer, { max: { size: maxSize }, fleet: true, resource })
-  }
-  if (options.loki) {
-    const answerLoki = lokiHandler(options.loki, clock, async (grant) =>
-      lokiSources(homes, await nodes.ids(grant), grant),
-    )
-    routing.add('/loki/*', 'logs', (request, grant) => {
-      refuseHop(request)
-      return answerLoki(request, grant)
+    routing.addQuery(`/api/v1/log/${name}`, 'logs', answer, {
+      max: { size: maxSize },
+      rows: fleetRows,
+      resource,
     })
   }
-  routing.addInside({ isFleet: true, timezone: options.timezone })
-  routing.addMcp({ isFleet: true, timezone: options.timezone })
+  addCapabilities(options, {
+    routing,
+    isFleet: true,
+    timezone: options.timezone,
+    clock,
+    sources: async (grant) => sourcesOf(homes, await nodes.ids(grant), grant),
+    node: null,
+  })
   // Whether the service is ready does not depend on other nodes.
-  routing.addService(observed ?? own?.logs ?? noStore())
+  routing.addHealth(observed ?? own?.logs ?? noStore())
 
   const handOn = atPeer((peer) => handOnTo(peer, handing))
   const isLeftAlone = (id: string) => living.peers.get(id)?.wire.isDown ?? false
@@ -135,14 +143,28 @@ export function createFleet(options: FleetOptions): Service {
       throw unknownNode()
     }
     const needs = /^\/(api|loki)\/|^\/mcp$/.test(rest) ? 'token' : 'nothing'
-    return routing.guarded('other', needs, noNode)(c.req.raw, c.env)
+    return routing.guarded('other', needs, noNode)(c.req.raw, c.env, c.var)
   }
   routing.app.all('/nodes/:id', toNode)
   routing.app.all('/nodes/:id/*', toNode)
+  routing.addNotIncluded()
   routing.addUnknown('There is nothing at this path; see /api/v1/nodes and /nodes/ID/api/v1/log/list.')
   if (own === undefined) return sealed(routing.app)
   const { id: _, ...node } = own
   return besideOwn(routing.app, appOf({ ...common, ...node }, shared))
+}
+
+/** The rows of parameters that only a fleet's own addresses take. */
+async function fleetRows(): Promise<readonly Parameter[]> {
+  return (await import('../routes/parameters/fleet-table.ts')).FLEET_PARAMETERS
+}
+
+/** A fleet searches, follows and merges logs itself, so its nodes do, too. */
+function withQueries(given: readonly Capability[]): readonly Capability[] {
+  const missing = [search(), follow(), timeline()].filter(({ name }) =>
+    given.every((one) => one.name !== name),
+  )
+  return [...missing, ...given]
 }
 
 /** `GET /api/v1/nodes`: the nodes by id, a page at a time. */

@@ -1,5 +1,5 @@
 import type { Grant } from '../access/grant.ts'
-import type { LokiSource } from '../doors/loki/files.ts'
+import type { LogSource } from '../core/capability.ts'
 import { BoundedMap } from '../kit/limits/bounded-map.ts'
 import type { Metrics } from '../kit/observe/metrics.ts'
 import { type FilesOptions, logFiles } from '../log/files/files.ts'
@@ -154,12 +154,12 @@ export class FleetHomes {
   }
 }
 
-/** The nodes as sources of Loki's API. One in a bucket is opened only when a query wants it. */
-export async function lokiSources(
+/** The nodes with their logs. One in a bucket is opened only when a query wants it. */
+export async function sourcesOf(
   homes: FleetHomes,
   ids: readonly string[],
   grant: Pick<Grant, 'files'>,
-): Promise<LokiSource[]> {
+): Promise<LogSource[]> {
   return Promise.all(
     ids.map(async (node) => {
       const stored = {

@@ -1,9 +1,9 @@
 import type { Hono } from 'hono'
-import { appOf as nodeApp, type sharedOf } from '../app.ts'
+import { appOf as nodeApp, type sharedOf } from '../core/app.ts'
+import type { AppOptions, SharedOptions } from '../core/options.ts'
+import { type Access, type Around, type HandOn, newHono } from '../core/routing.ts'
 import { BoundedMap } from '../kit/limits/bounded-map.ts'
 import { HomeError } from '../node/home.ts'
-import type { AppOptions, SharedOptions } from '../options.ts'
-import { type HandOn, newHono } from '../routing.ts'
 import { type Store, StoreError } from '../store/store.ts'
 import { type FleetHome, type FleetHomes, KEPT_HOMES } from './homes.ts'
 import type { FleetNodes } from './nodes.ts'
@@ -39,8 +39,8 @@ export function nodeApps(common: SharedOptions, options: NodeAppsOptions): Answe
   const { nodes, homes, shared, own, handOn, isLeftAlone } = options
   const apps = new BoundedMap<string, { home: FleetHome | null; app: Hono }>(KEPT_HOMES)
   // Only clients with a token learn whether a node exists.
-  const grantOf = async (id: string, headers: Headers, bindings: unknown) => {
-    const grant = await shared.access(headers, bindings)
+  const grantOf = async (id: string, request: Request, around: Around) => {
+    const grant = await shared.access(request, around)
     await nodes.require(id, grant)
     return { ...grant, nodes: null }
   }
@@ -48,7 +48,7 @@ export function nodeApps(common: SharedOptions, options: NodeAppsOptions): Answe
     const key = `${kind} ${mount}`
     const known = apps.get(key)
     if (known && known.home === home) return known.app
-    const access = (headers: Headers, bindings: unknown) => grantOf(id, headers, bindings)
+    const access: Access = (request, around) => grantOf(id, request, around)
     const app = newHono().route(
       mount,
       nodeApp(options(), { limits: shared.limits, access, handOn: make?.() }),
@@ -91,7 +91,7 @@ export function nodeApps(common: SharedOptions, options: NodeAppsOptions): Answe
     const home = homes.live(id)!
     // A peer is asked nothing for a page, nor for a client that may not see it.
     const isApi = /^\/(api|loki)\/|^\/mcp$/.test(new URL(request.url).pathname.slice(mount.length))
-    const grant = isApi ? await grantOf(id, request.headers, env).catch(() => null) : null
+    const grant = isApi ? await grantOf(id, request, { env, var: {} }).catch(() => null) : null
     const zone = grant ? await homes.zone(id).catch(() => undefined) : undefined
     const app = zone === undefined ? deadOf(id, mount) : liveOf(id, mount, home, zone)
     const answer = await app.fetch(request, env)

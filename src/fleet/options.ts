@@ -1,5 +1,12 @@
+import {
+  type AppOptions,
+  checkShared,
+  DESCRIBED,
+  NODE,
+  refuseJoin,
+  type SharedOptions,
+} from '../core/options.ts'
 import { any, checkOptions, flag, having, type OptionsOf, text, whole } from '../kit/checked.ts'
-import { type AppOptions, checkShared, DESCRIBED, NODE, refuseJoin, type SharedOptions } from '../options.ts'
 import type { Store } from '../store/store.ts'
 import type { PeersSource } from './peers.ts'
 

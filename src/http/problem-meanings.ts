@@ -35,6 +35,8 @@ export const MEANINGS: Record<ProblemCode, string> = {
   'bad-config': 'the configuration is not valid TOML, or the function that supplies it fails',
   'bad-object': '`node.json` of a home is not valid, or its `configs/` is full of other objects',
   internal: 'an error in nodestate; its log has the details',
+  'not-included':
+    'the service was made without what the parameter or path needs; the `detail` names the import or the flag',
   unsupported: 'the runtime cannot do this, such as zstd on an older Node or following on Lambda',
   'bad-archive': 'a compressed file is broken',
   'bad-segment': 'a shipped segment of a log is damaged',

@@ -37,6 +37,7 @@ export const PROBLEMS = {
   'bad-archive': [502, 'The archive cannot be read'],
   'bad-segment': [502, 'A segment of the log is damaged'],
   'missing-segment': [502, 'A part of the log is missing'],
+  'not-included': [501, 'Not included in this service'],
   unsupported: [501, 'Not supported by this runtime'],
   loop: [508, 'The coordinators name each other'],
   'storage-unavailable': [503, 'The storage does not answer'],

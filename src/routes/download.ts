@@ -1,3 +1,5 @@
+import type { Query } from '../core/query.ts'
+import type { ViewRoute } from '../core/tail.ts'
 import { isHop } from '../http/caller.ts'
 import { COMMON_HEADERS, noneMatchNames, notModified, singleTag } from '../http/conditional.ts'
 import { Problem } from '../http/problem.ts'
@@ -15,8 +17,6 @@ import {
   StoreError,
   type StoreRead,
 } from '../store/store.ts'
-import type { Query } from './parameters/read.ts'
-import type { ViewRoute } from './view/tail.ts'
 
 const TYPES: Record<Compression, string> = {
   gzip: 'application/gzip',

@@ -1,5 +1,5 @@
+import type { Query } from '../core/query.ts'
 import { fieldsOf } from '../log/fields/fields.ts'
-import type { Query } from './parameters/read.ts'
 import { type QueryRoute, readViewRequest } from './parameters/view-request.ts'
 import { showSummary } from './summary.ts'
 

@@ -1,6 +1,6 @@
+import type { Query } from '../core/query.ts'
 import { histogramOf } from '../log/histogram/histogram.ts'
 import { explain, histogramRequest } from './parameters/histogram-request.ts'
-import type { Query } from './parameters/read.ts'
 import { type QueryRoute, readViewRequest } from './parameters/view-request.ts'
 import { showSummary } from './summary.ts'
 

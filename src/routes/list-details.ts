@@ -1,4 +1,5 @@
 import type { TaggedLogFile } from '../answers.ts'
+import type { Query } from '../core/query.ts'
 import { COMMON_HEADERS, jsonResponse, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
 import { noteHeader, respond } from '../http/sliced.ts'
 import type { LogFiles, Part } from '../log/files/files.ts'
@@ -7,7 +8,6 @@ import type { ViewContext } from '../log/view/context.ts'
 import type { Detailer } from '../log/view/detail.ts'
 import { SlicedStream } from '../store/fast.ts'
 import { byCodePoint, type Entry } from '../store/store.ts'
-import type { Query } from './parameters/read.ts'
 
 /** How many files an answer has that is a part of a list. */
 const MOST_AT_ONCE = 10_000

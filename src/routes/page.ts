@@ -14,7 +14,7 @@ export interface PageAsset {
   gzip: string
 }
 
-/** The web page as `nodestate/page` exports it. */
+/** The web page as it is built. */
 export interface Page {
   html: string
   etag: string

@@ -1,24 +1,19 @@
+import type { NodeSite } from '../core/capability.ts'
+import { notIncluded } from '../core/not-included.ts'
+import type { Query } from '../core/query.ts'
 import { claim } from '../http/caller.ts'
 import { concurrencyLimit } from '../kit/limits/concurrency-limit.ts'
+import { once } from '../kit/limits/once.ts'
 import { LogError } from '../log/error.ts'
-import type { Part } from '../log/files/files.ts'
-import { Followers } from '../log/follow/followers.ts'
-import type { FollowLimits } from '../log/follow/hub.ts'
 import type { ViewContext } from '../log/view/context.ts'
 import { detailer } from '../log/view/detail.ts'
+import type { ViewRequest } from '../log/view/request.ts'
 import type { CompareRoute } from './compare/compare.ts'
 import { showHistogram } from './histogram.ts'
-import { listDetails, listPart, listTagged, streamList } from './list-details.ts'
-import type { Query } from './parameters/read.ts'
+import { listDetails } from './list-details.ts'
 import { queryView } from './view/search.ts'
 
-export interface QueryOptions {
-  maxSize: number | undefined
-  /** Null if following is off. */
-  following: FollowLimits | null
-  /** The current number of followers, counted together for all that share the limit. */
-  count: { following: number }
-}
+export type QueryOptions = Pick<NodeSite, 'maxSize' | 'following' | 'count' | 'timeline' | 'follow'>
 
 /** Detailed lists that are made at once: each takes about 8 MB for 10,000 files, and up to five seconds. */
 const DETAILED = 2
@@ -27,6 +22,9 @@ const MOST_WAIT = 20_000
 function tooManyDetails(): LogError {
   return new LogError('too-busy', 'Too many detailed lists are being made; try again in a few seconds.')
 }
+
+/** How a follow is asked for. */
+type Asking = [request: Request, query: Query, asked: { asked: ViewRequest; common: Record<string, string> }]
 
 export type QueryRoutes = ReturnType<typeof loadQueryRoutes>
 
@@ -40,18 +38,31 @@ export function loadQueryRoutes(context: ViewContext, options: QueryOptions) {
     busy: tooManyDetails,
     clock: context.clock,
   })
-  const route = { ...context, ...options, followers: following && new Followers(context, following, count) }
+  const follow = once(async () => {
+    const { followLog, Followers } = (await options.follow!()) as typeof import('./view/follow.ts')
+    const followers = new Followers(context, following!, count)
+    return (...[request, query, asked]: Asking) => followLog(request, query, { ...route, followers }, asked)
+  })
+  const route = {
+    ...context,
+    ...options,
+    follow: following && options.follow ? async (...asking: Asking) => (await follow())(...asking) : null,
+  }
+  const timeline = async () => {
+    if (options.timeline === null) throw notIncluded('several logs as one', 'timeline')
+    return options.timeline() as Promise<typeof import('./merged/routes.ts')>
+  }
   type Show = (request: Request, query: Query, one: typeof route) => Promise<Response>
   /** Answers over one log, or over several, whose code is loaded with the first of them. */
   const over = (name: 'view' | 'histogram' | 'fields' | 'groups', showOne: Show) => {
     return async (request: Request, query: Query) => {
       claim(request)
       if (query.lane && name === 'groups') return showOne(request, query, route)
-      if (query.lane) return (await import('./merged/lane.ts')).showLane(request, query, route)
+      if (query.lane) return (await timeline()).laneOf(request, query, route)
       // A histogram by file has columns for files even if there is only one.
       const isSplit = name === 'histogram' && query.by !== undefined && query.by !== 'level'
       if (!query.files && !isSplit) return showOne(request, query, route)
-      const { MERGED, mergedRoute } = await import('./merged/routes.ts')
+      const { MERGED, mergedRoute } = await timeline()
       const several = await mergedRoute(query, route, isSplit)
       return several ? MERGED[name](request, query, several) : showOne(request, query, route)
     }
@@ -64,11 +75,8 @@ export function loadQueryRoutes(context: ViewContext, options: QueryOptions) {
     groups: over('groups', async (...args) => (await import('./groups.ts')).showGroups(...args)),
     compare: async (request: Request, query: Query, config: CompareRoute['config']) => {
       claim(request)
-      const [{ compareLogs, compared }, { mergedRoute }] = await Promise.all([
-        import('./compare/compare.ts'),
-        import('./merged/routes.ts'),
-      ])
-      const several = query.files ? await mergedRoute(query, route, false) : null
+      const { compareLogs, compared } = await import('./compare/compare.ts')
+      const several = query.files ? await (await timeline()).mergedRoute(query, route, false) : null
       const file = query.file!
       const one = { name: file, file, node: null, rotated: query.rotated ?? false, context }
       const pick = async (asked: Query, signal: AbortSignal) => {
@@ -78,9 +86,6 @@ export function loadQueryRoutes(context: ViewContext, options: QueryOptions) {
       }
       return compareLogs(request, query, { ...route, pick, config })
     },
-    listPart: (request: Request, from: Part | string) => listPart(request, from, context),
-    streamList: (request: Request, after: string) => streamList(request, after, context.files),
-    listTagged: (request: Request, query: Query) => listTagged(request, query, context),
     listDetails: (request: Request, query: Query) =>
       detailed.run(() => listDetails(request, query, context, details), request.signal),
   }

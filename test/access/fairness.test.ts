@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
-import { createFleet } from '../../src/fleet/fleet.ts'
 import type { ConcurrencyLimit } from '../../src/kit/limits/concurrency-limit.ts'
 import { createMetrics } from '../../src/kit/observe/metrics.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { createApp, createFleet } from '../support/app.ts'
 
 const LOG = '2026-11-15 02:10:00.100\tINFO\tx.go:1\t[A]: line\n'
 const SEARCH = 'log/view?file=a.log&q=line'

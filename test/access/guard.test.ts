@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { Token } from '../../src/access/grant.ts'
-import { type AppOptions, createApp } from '../../src/app.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { type AppOptions, createApp } from '../support/app.ts'
 
 const line = (second: number, text: string) => `2026-11-15 02:10:0${second}.000\tINFO\ta.go:1\t[A]: ${text}\n`
 const store = memoryStore({

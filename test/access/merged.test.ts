@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createApp } from '../../src/app.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { createApp } from '../support/app.ts'
 
 const line = (second: number, text: string) => `2026-11-15 00:00:0${second}.000\tINFO\ta.go:1\t[A]: ${text}\n`
 const OPEN = { 'a.log': line(1, 'a'), 'c.log': line(3, 'c') }

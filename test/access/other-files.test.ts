@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Token } from '../../src/access/grant.ts'
 import { loki } from '../../src/doors/loki.ts'
-import { createFleet } from '../../src/fleet/fleet.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { createFleet } from '../support/app.ts'
 
 const NOW = Date.UTC(2026, 10, 15, 2, 10)
 beforeAll(() => {

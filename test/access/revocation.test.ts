@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Token } from '../../src/access/grant.ts'
-import { createApp } from '../../src/app.ts'
-import { createFleet } from '../../src/fleet/fleet.ts'
 import { fsStore } from '../../src/store/fs.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { createApp, createFleet } from '../support/app.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'nodestate-revoked-'))

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
 import { loki } from '../../src/doors/loki.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { createApp } from '../support/app.ts'
 
 const NOW = Date.UTC(2026, 10, 15, 2, 10)
 const line = (secondsAgo: number, level: string) =>

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { type Resource, rowsOf } from '../../src/core/parameter.ts'
 import {
   type CompareQuery,
   type ConfigQuery,
@@ -8,7 +9,6 @@ import {
   type LogQuery,
   type ViewQuery,
 } from '../../src/doors/client.ts'
-import { type Resource, rowsOf } from '../../src/routes/parameters/row.ts'
 import { FLEET_PARAMETERS, PARAMETERS } from '../../src/routes/parameters/table.ts'
 
 type Names<T> = { readonly [N in keyof Required<T>]: true }

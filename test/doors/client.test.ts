@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serve } from '@hono/node-server'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
 import { serverEvents } from '../../src/doors/client/events.ts'
 import { createClient, type FollowEvent, ProblemError, UnreachableError } from '../../src/doors/client.ts'
 import { fsStore } from '../../src/store/fs.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { createApp } from '../support/app.ts'
 
 const LOG = Array.from(
   { length: 100 },

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { Token } from '../../src/access/grant.ts'
-import { type AppOptions, createApp } from '../../src/app.ts'
-import { mcp } from '../../src/doors/mcp/mcp.ts'
+import { newHono } from '../../src/core/routing.ts'
 import { callOf } from '../../src/doors/mcp/service.ts'
-import { createFleet } from '../../src/fleet/fleet.ts'
+import { mcp } from '../../src/doors/mcp.ts'
 import { createMetrics } from '../../src/kit/observe/metrics.ts'
-import { newHono } from '../../src/routing.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { type AppOptions, createApp, createFleet } from '../support/app.ts'
 import { answered, ERAS, messageOf, toolsOf } from '../support/mcp.ts'
 
 const line = (second: number, text: string, level = 'INFO') =>
@@ -63,26 +62,7 @@ describe.each(ERAS)('POST /mcp, %s', (era) => {
 describe('the way to the tools', () => {
   it('is closed unless it is asked for', async () => {
     const response = await list(appOf({ mcp: undefined }))
-    expect([response.status, await code(response)]).toEqual([404, '/problems/unknown-path'])
-  })
-
-  it('loads the protocol with the first request', async () => {
-    let loaded = 0
-    const app = appOf({
-      mcp: async () => {
-        loaded++
-        return mcp
-      },
-    })
-    await app.request('http://localhost/api/v1/log/list')
-    expect(loaded).toBe(0)
-    for (let i = 0; i < 2; i++) expect((await list(app)).status).toBe(200)
-    expect(loaded).toBe(1)
-  })
-
-  it.each(['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH'])('refuses %s', async (method) => {
-    const response = await appOf().request('http://localhost/mcp', { method })
-    expect([response.status, response.headers.get('Allow')]).toEqual([405, 'POST, OPTIONS'])
+    expect([response.status, await code(response)]).toEqual([501, '/problems/not-included'])
   })
 
   it('refuses pages of other origins, and answers its own and those that are allowed', async () => {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { handle as handleApp, type LambdaEvent, lambdaHandler } from '../../src/entry/aws-lambda.ts'
+import { handle as handleApp, type LambdaEvent } from '../../src/entry/aws-lambda.ts'
 import type { LambdaEventV1, LambdaEventV2 } from '../../src/entry/lambda/event.ts'
-import { createApp } from '../../src/index.ts'
+import { lambdaHandler } from '../../src/entry/service/aws-lambda.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { createApp } from '../support/app.ts'
 import { type S3Server, startS3Server } from '../support/s3-server.ts'
 
 const NODE = { hostIp: '192.0.2.4', hostName: 'db-4', grpcPort: 1, httpPort: 2, version: '1', onlineTime: 5 }

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createApp } from '../../src/app.ts'
 import { handle } from '../../src/entry/cloudflare.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { createApp } from '../support/app.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -26,7 +26,7 @@ describe('handle', () => {
         expect(refused.status).toBe(503)
         expect(await refused.json()).toMatchObject({ type: '/problems/not-configured' })
       }
-      expect(String(errors.mock.calls[0])).toContain('Cannot use the option token')
+      expect(String(errors.mock.calls[0])).toContain('Cannot use the option auth.token')
       expect((await ask(worker, { TOKEN: 't' })).status).toBe(200)
       expect((await ask(worker, { TOKEN: 't' }, 'wrong')).status).toBe(401)
     },

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { getRequestListener, type ServerType, serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { createApp } from '../../src/index.ts'
 import { fsStore } from '../../src/store/fs.ts'
+import { createApp } from '../support/app.ts'
 import { BREAKING, brokenArchive, expectCut, expectWhole } from '../support/broken-archive.ts'
 
 // Before @hono/node-server replaces it.

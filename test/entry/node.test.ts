@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type ServeOptions, type Server, serve } from '../../src/entry/node.ts'
-import { createApp } from '../../src/index.ts'
 import { fsStore } from '../../src/store/fs.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { createApp } from '../support/app.ts'
 
 const servers: Server[] = []
 const directories: string[] = []

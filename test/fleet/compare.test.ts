@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { createFleet, type FleetOptions } from '../../src/fleet/fleet.ts'
 import { Comparison, TooManyDifferences } from '../../src/insight/config/compare.ts'
 import { valuesOf } from '../../src/insight/config/values.ts'
 import { Budget } from '../../src/kit/limits/budget.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { type Store, StoreError } from '../../src/store/store.ts'
+import { createFleet, type FleetOptions } from '../support/app.ts'
 
 const NODE = { hostIp: '10.0.0.1', hostName: 'h', grpcPort: 0, httpPort: 0, version: '1', onlineTime: 3 }
 const COMPARE = '/api/v1/config/compare'

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
 import { loki } from '../../src/doors/loki.ts'
-import { createFleet, type FleetOptions } from '../../src/fleet/fleet.ts'
 import { createMetrics } from '../../src/kit/observe/metrics.ts'
 import { openHome } from '../../src/node/home.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { segmentStore } from '../../src/store/segments.ts'
 import { type Store, StoreError } from '../../src/store/store.ts'
+import { createApp, createFleet, type FleetOptions } from '../support/app.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { putLife } from '../support/segments.ts'
 
@@ -268,7 +267,7 @@ describe("Loki's API of a fleet", () => {
   const data = async (...asked: Parameters<typeof ask>) => JSON.parse((await ask(...asked)).text).data
 
   it('is there when it is wanted', async () => {
-    expect((await fleetOf(FILES).get('/loki/api/v1/labels')).status).toBe(404)
+    expect((await fleetOf(FILES).get('/loki/api/v1/labels')).status).toBe(501)
     const { get, asked } = fleetOf(FILES, { loki })
     expect((await data(get, 'labels', {})) as string[]).toEqual(['file', 'level', 'node'])
     expect(asked.filter((request) => !request.startsWith('LIST'))).toEqual([])
@@ -294,7 +293,7 @@ describe("Loki's API of a fleet", () => {
   })
 
   it('has the lines of all nodes in one order, each with the id of its node', async () => {
-    const { get } = fleetOf(FILES, { loki: async () => loki })
+    const { get } = fleetOf(FILES, { loki })
     const query = { query: '{file=~".+"}' }
     const { result } = await data(get, 'query_range', query)
     const found = (result as { stream: Record<string, string>; values: [string, string][] }[]).flatMap(

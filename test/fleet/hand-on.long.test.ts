@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
-import { createFleet } from '../../src/fleet/fleet.ts'
 import type { PeerOptions } from '../../src/fleet/peer.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { createApp, createFleet } from '../support/app.ts'
 import { UNHURRIED } from '../support/patient.ts'
 
 const LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR']

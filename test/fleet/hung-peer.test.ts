@@ -1,8 +1,7 @@
 // A node that stops answering, and one that is back.
 import { expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
-import { createFleet } from '../../src/fleet/fleet.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { createApp, createFleet } from '../support/app.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 const line = (id: string) => `2026-11-14 02:10:00.000\tINFO\ta.go:1\t[A]: ${id}\n`

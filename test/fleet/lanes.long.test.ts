@@ -1,10 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
-import { createFleet } from '../../src/fleet/fleet.ts'
 import type { PeerOptions } from '../../src/fleet/peer.ts'
 import { type Clock, systemClock } from '../../src/kit/limits/clock.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { httpServer, stopAll } from '../store/remote/node/servers.ts'
+import { createApp, createFleet } from '../support/app.ts'
 import { fractions } from '../support/random.mjs'
 
 afterEach(stopAll)

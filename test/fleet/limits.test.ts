@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { createFleet, type FleetOptions } from '../../src/fleet/fleet.ts'
 import { createMetrics } from '../../src/kit/observe/metrics.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/store.ts'
+import { createFleet, type FleetOptions } from '../support/app.ts'
 import { putLife } from '../support/segments.ts'
 
 const NODES = Array.from({ length: 8 }, (_, i) => `db-${i}`)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createFleet, type FleetOptions } from '../../src/fleet/fleet.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { type Store, StoreError } from '../../src/store/store.ts'
+import { createFleet, type FleetOptions } from '../support/app.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 const line = (second: number, text: string, level = 'INFO') =>

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { EVERYTHING, type Token } from '../../src/access/grant.ts'
 import type { FleetNode } from '../../src/answers.ts'
 import { loki } from '../../src/doors/loki.ts'
-import { createFleet, type FleetOptions } from '../../src/fleet/fleet.ts'
 import { FleetNodes, type NodesOptions } from '../../src/fleet/nodes.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { type Store, StoreError } from '../../src/store/store.ts'
+import { createFleet, type FleetOptions } from '../support/app.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 const NODE = { hostIp: '192.0.2.7', hostName: 'db', grpcPort: 1, httpPort: 2, version: '1', onlineTime: 3 }

@@ -1,11 +1,10 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { FleetNode } from '../../src/answers.ts'
-import { type AppOptions, createApp } from '../../src/app.ts'
-import { createFleet, type FleetOptions } from '../../src/fleet/fleet.ts'
 import type { PeerOptions } from '../../src/fleet/peer.ts'
 import { LivingCounts } from '../../src/fleet/peers.ts'
 import { systemClock } from '../../src/kit/limits/clock.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { type AppOptions, createApp, createFleet, type FleetOptions } from '../support/app.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { PATIENT } from '../support/patient.ts'
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
 import { loki } from '../../src/doors/loki.ts'
 import { fsStore } from '../../src/store/fs.ts'
+import { createApp } from '../support/app.ts'
 import { numbersOf } from '../support/log-clients.ts'
 
 const HEADER =

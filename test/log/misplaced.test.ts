@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { createApp } from '../../src/index.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { cleanUp, serve, temporaryDirectory } from '../program.ts'
+import { createApp } from '../support/app.ts'
 
 afterAll(cleanUp)
 

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { parse } from 'smol-toml'
 import { describe, expect, it } from 'vitest'
-import { createFleet } from '../../src/fleet/fleet.ts'
 import { MASK, redact } from '../../src/mask/redact.ts'
 import { createConfigReader } from '../../src/node/config.ts'
 import { NodeFilesShipper } from '../../src/ship/home/node-files.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { versionKey } from '../../src/store/segment/configs.ts'
+import { createFleet } from '../support/app.ts'
 import { readClock } from '../support/manual-clock.ts'
 
 /** Secrets that cannot be mistaken for a path, a duration or a name, and occur nowhere else in a document. */

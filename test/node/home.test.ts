@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
 import { MASK } from '../../src/mask/redact.ts'
 import { openHome } from '../../src/node/home.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { createApp } from '../support/app.ts'
 
 const NODE = {
   hostIp: '192.0.2.4',

@@ -2,7 +2,9 @@ import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
 import { createClient } from '../../src/doors/client.ts'
 import { serve } from '../../src/entry/node.ts'
-import { createApp, createFleet } from '../../src/index.ts'
+import { createFleet } from '../../src/fleet.ts'
+import { full } from '../../src/full.ts'
+import { createApp } from '../../src/index.ts'
 import { fsStore } from '../../src/store/fs.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { peerStore } from '../../src/store/peer.ts'
@@ -69,8 +71,10 @@ describe('a number out of its range is refused with its name and range', () => {
   it.each([
     [{ follow: { pollMillis: [3000, 250] } }, 'follow.pollMillis'],
     [{ timezone: 'Mars/Base' }, 'timezone'],
-    [{ page: true }, 'page'],
-    [{ metrics: {} }, 'metrics'],
+    [{ with: true }, 'with'],
+    [{ with: [{}] }, 'with'],
+    [{ unknown: 'ignore' }, 'unknown'],
+    [{ auth: {} }, 'auth'],
     [{ observe: {} }, 'observe'],
     [{ onError: 'log' }, 'onError'],
     [{ clock: Date }, 'clock'],
@@ -80,8 +84,8 @@ describe('a number out of its range is refused with its name and range', () => {
   })
 
   it('shows no value that may be a secret', () => {
-    const token: Wrong = 'not a token'
-    expect(() => createApp({ ...valid, token })).toThrow(/^(?!.*not a token).*$/)
+    const auth: Wrong = 'not a token'
+    expect(() => createApp({ ...valid, auth })).toThrow(/^(?!.*not a token).*$/)
   })
 })
 
@@ -158,7 +162,7 @@ it('has one parameter: a second one changes nothing', async () => {
 })
 
 it('names an export by its format', async () => {
-  const app = createApp(valid)
+  const app = createApp({ ...valid, with: full() })
   const client = createClient({
     base: 'http://node/',
     fetch: async (url, init) => app.request(String(url), init as RequestInit),
@@ -169,4 +173,19 @@ it('names an export by its format', async () => {
     ['text', 'a.log'],
   ] as const)
     expect((await client.export({ file: 'a.log' }, format)).name).toBe(name)
+})
+
+describe('auth never opens the service by accident', () => {
+  const wrong: [unknown, string][] = [
+    [undefined, 'Cannot use the option auth: it is undefined; give it a value, or leave it out.'],
+    [null, 'Cannot use the option auth: it is null'],
+    ['', 'Cannot use the option auth: it must be printable ASCII without spaces, and not empty.'],
+    [{ token: undefined }, 'Cannot use the option auth.token: it is undefined; give it a value'],
+    [{ tokens: [] }, 'Cannot use the option auth.tokens: it must be a function that returns the tokens.'],
+    [{ tokne: 'x' }, 'Unknown option "auth.tokne": did you mean token?'],
+  ]
+  it.each(wrong)('%j', (auth, message) => {
+    expect(() => createApp({ ...valid, auth } as Wrong)).toThrow(message)
+    expect(() => createFleet({ store: logs, auth } as Wrong)).toThrow(message)
+  })
 })

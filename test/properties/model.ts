@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import type { Hono } from 'hono'
-import { createApp } from '../../src/app.ts'
 import { type MemoryStore, memoryStore } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/store.ts'
+import { createApp } from '../support/app.ts'
 import { wholes } from '../support/random.mjs'
 
 /** Logs that a seed makes up, the plainest reader of them, and a client that follows the links of pages. */

@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
 import { loki } from '../../src/doors/loki.ts'
 import { encodeCursor } from '../../src/log/text/cursor.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { createApp } from '../support/app.ts'
 
 const line = (i: number) =>
   `2026-11-15 00:${String(Math.floor(i / 60) % 60).padStart(2, '0')}:${String(i % 60).padStart(2, '0')}.000\tINFO\ta.go:1\t[A]: ${'n'.repeat(1 + (i % 7))} ${Math.sin(i)}\n`

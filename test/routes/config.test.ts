@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
 import { VERSION } from '../../src/kit/version.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { createApp } from '../support/app.ts'
 
 const NODE = {
   hostIp: '192.0.2.4',

@@ -1,7 +1,7 @@
 // PostgreSQL and others write to files with dates in their names: no file has the name that lists call the log by.
 import { describe, expect, it } from 'vitest'
-import { createApp, createFleet } from '../../src/index.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { createApp, createFleet } from '../support/app.ts'
 
 const line = (day: number, i: number) =>
   `2026-11-${day} 02:10:${String(i).padStart(2, '0')}.000\tINFO\tx.go:1\t[A]: day ${day} line ${i}\n`

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test, vi } from 'vitest'
-import { createApp } from '../../src/app.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { type Store, StoreError } from '../../src/store/store.ts'
+import { createApp } from '../support/app.ts'
 
 const line = (time: string, text = 'x') => `2026-11-15 ${time}\tINFO\ta.go:1\t[A]: ${text}\n`
 const TEXT = `${line('02:10:00.001')}  at stack\n${line('02:10:01.002')}${line('02:15:00.003')}  at stack\n`

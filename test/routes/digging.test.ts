@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { createApp } from '../support/app.ts'
 
 const LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL']
 /** 1,000 records, one a second: levels, shards and messages in turn. */

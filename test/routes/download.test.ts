@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { createApp } from '../../src/app.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { createApp } from '../support/app.ts'
 
 const TEXT = '0123456789'
 const GZ = gzipSync('hello\n')

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { LogGroup, LogGroups } from '../../src/answers.ts'
-import { createApp } from '../../src/app.ts'
-import { createFleet } from '../../src/fleet/fleet.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { createApp, createFleet } from '../support/app.ts'
 import { NODE_JSON } from '../support/node.ts'
 import { fractions } from '../support/random.mjs'
 

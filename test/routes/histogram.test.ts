@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type AppOptions, createApp } from '../../src/app.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { type AppOptions, createApp } from '../support/app.ts'
 
 const START = Date.UTC(2026, 10, 15, 2, 10)
 const LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL', 'ODD']

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { createApp } from '../support/app.ts'
 
 const TIME = '2026-11-15T02:10:00.123Z'
 

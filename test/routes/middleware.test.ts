@@ -7,8 +7,8 @@ import { Hono } from 'hono'
 import { compress } from 'hono/compress'
 import { etag } from 'hono/etag'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
 import { fsStore } from '../../src/store/fs.ts'
+import { createApp } from '../support/app.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'nodestate-middleware-'))
 const log = join(directory, 'a.log')

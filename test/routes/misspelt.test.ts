@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
-import { createFleet } from '../../src/fleet/fleet.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { createApp, createFleet } from '../support/app.ts'
 import { NODE_JSON } from '../support/node.ts'
 
 const LINE = '2026-11-16 02:41:00.000\tINFO\ta.go:1\t[A]: hi\n'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { createApp } from '../support/app.ts'
 
 const trace = (lines: number) =>
   Array.from({ length: lines }, (_, i) => `\tat com.example.Service.call(Service.java:${i})\n`).join('')

@@ -1,9 +1,9 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
-import { type AppOptions, createApp } from '../../src/app.ts'
 import type { Page } from '../../src/routes/page.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { type AppOptions, createApp } from '../support/app.ts'
 
 const SCRIPT = 'console.log("hello")\n'.repeat(50)
 const ICON = '<svg />'

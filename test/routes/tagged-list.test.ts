@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { TaggedLogFile } from '../../src/answers.ts'
-import { createApp } from '../../src/app.ts'
 import { fsStore } from '../../src/store/fs.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/store.ts'
+import { createApp } from '../support/app.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'nodestate-tagged-'))
 afterAll(() => rmSync(directory, { recursive: true }))

@@ -14,12 +14,12 @@ import {
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
 import { directoryBucket } from '../../src/entry/ship/directory.ts'
 import { nativeOf, nodeDisk } from '../../src/entry/ship/disk.ts'
 import { verify } from '../../src/ship/verify.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { segmentStore } from '../../src/store/segments.ts'
+import { createApp } from '../support/app.ts'
 import { objectsIn } from './home.ts'
 import { until, useLocal } from './local.ts'
 

@@ -2,8 +2,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createFleet } from '../../src/fleet/fleet.ts'
 import { fsStore } from '../../src/store/fs.ts'
+import { createFleet } from '../support/app.ts'
 
 const HOMES = 'test/ship/homes'
 const file = (layout: string, name: string) => readFileSync(join(HOMES, layout, 'files', name), 'utf8')

@@ -5,10 +5,10 @@ import { join, resolve } from 'node:path'
 import * as nodeTest from 'node:test'
 import * as vitest from 'vitest'
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
 import { type StoreSubject, storeContract, type TestNamespace } from '../../src/store/contract.ts'
 import { type MemoryStore, memoryStore } from '../../src/store/memory.ts'
 import { type Entry, MissingBytes, type Store, StoreError } from '../../src/store/store.ts'
+import { createApp } from '../support/app.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
 import { s3Store } from '../../src/store/s3.ts'
 import { segmentStore } from '../../src/store/segments.ts'
+import { createApp } from '../support/app.ts'
 import { bucketWriter } from '../support/bucket.ts'
 import { type Flare, startMiniflare } from '../support/miniflare.ts'
 import { lacking, part } from '../support/parts.ts'

@@ -1,5 +1,5 @@
-import { createApp } from '../../src/app.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { createApp } from './app.ts'
 
 /** A record as JSON, as a client gets it. */
 export interface ShownRecord {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { createApp } from '../../src/app.ts'
 import { fsStore } from '../../src/store/fs.ts'
+import { createApp } from './app.ts'
 import { faultOf, follow, type Got, type IsDone, poll } from './log-clients.ts'
 import { lacking } from './parts.ts'
 

@@ -1,27 +1,16 @@
+import type { LogSource } from '../../core/capability.ts'
 import type { Clock } from '../../kit/limits/clock.ts'
 import { each } from '../../kit/limits/each.ts'
 import type { Lease } from '../../kit/limits/memory-budget.ts'
 import { isTurnOver, yieldToEventLoop } from '../../kit/limits/yield.ts'
 import { LogError } from '../../log/error.ts'
 import { noMemory } from '../../log/search/sink.ts'
-import type { ViewContext } from '../../log/view/context.ts'
 import type { Choice } from './labels.ts'
 import { LokiError } from './logql/query.ts'
 
-export interface LokiSource {
-  /** The value of the label `node`. */
-  node: string
-  context: ViewContext
-}
-
-/** Answers Loki's read API below `/loki/api/v1/`. */
-export interface Loki {
-  answer(request: Request, sources: readonly LokiSource[], clock?: Clock): Promise<Response>
-}
-
 /** What a query is asked of, and what it has read so far: the records that matched. */
 export interface Search {
-  sources: readonly LokiSource[]
+  sources: readonly LogSource[]
   signal: AbortSignal
   read: { lines: number; bytes: number }
   clock: Clock
@@ -33,7 +22,7 @@ export interface Search {
   isBroken?: boolean
 }
 
-export interface LogFile extends LokiSource {
+export interface LogFile extends LogSource {
   file: string
   size: number
 }
@@ -48,7 +37,7 @@ export async function filesOf(search: Search, choice: Choice): Promise<LogFile[]
   const { sources, signal } = search
   const wanted = sources.filter(({ node }) => choice.isNode(node))
   const found = new Map<string, LogFile[]>()
-  const list = async ({ node, context }: LokiSource) => {
+  const list = async ({ node, context }: LogSource) => {
     const { entries, isCut } = await context.files.list(signal)
     if (isCut) search.isCut = true
     const files: LogFile[] = []
@@ -85,7 +74,7 @@ export function reportBroken(search: Search, notes: readonly string[] = []): voi
 }
 
 /** Tells whether the time is over: one search's time for all files together. */
-export function deadlineOf({ clock }: Search, sources: readonly LokiSource[]): () => boolean {
+export function deadlineOf({ clock }: Search, sources: readonly LogSource[]): () => boolean {
   const until = clock.elapsed() + (sources[0]?.context.limits.scanMillis ?? 0)
   return () => clock.elapsed() > until
 }

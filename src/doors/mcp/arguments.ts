@@ -1,6 +1,6 @@
+import type { Parameter } from '../../core/parameter.ts'
 import { bad, show } from '../../http/params.ts'
 import { suggestion } from '../../kit/suggestion.ts'
-import type { Parameter } from '../../routes/parameters/row.ts'
 
 /** The arguments of a call that were given, or have a default. */
 export type Arguments = Readonly<Record<string, unknown>>

@@ -2,11 +2,6 @@ import type { Grant } from '../../access/grant.ts'
 import type { Clock } from '../../kit/limits/clock.ts'
 import type { Registry } from '../../kit/observe/registry.ts'
 
-/** The Model Context Protocol, for `createApp({ mcp })`: `import { mcp } from 'nodestate/mcp'`. */
-export interface Mcp {
-  answer(request: Request, service: McpService): Promise<Response>
-}
-
 /** What the protocol is given of the app that it belongs to. */
 export interface McpService {
   /** Answers the request as a route: if its host and token are in order, and observed. */

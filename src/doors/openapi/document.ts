@@ -1,7 +1,7 @@
+import { type Parameter, rowsOf } from '../../core/parameter.ts'
 import { PROBLEMS, type ProblemCode } from '../../http/problem.ts'
 import { MEANINGS } from '../../http/problem-meanings.ts'
 import { VERSION } from '../../kit/version.ts'
-import { type Parameter, rowsOf } from '../../routes/parameters/row.ts'
 import { FLEET_PARAMETERS, PARAMETERS } from '../../routes/parameters/table.ts'
 import { COMMON, HEADERS, type HeaderName, REQUEST_HEADERS } from './headers.ts'
 import { LOKI } from './loki.ts'

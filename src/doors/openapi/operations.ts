@@ -1,5 +1,5 @@
+import type { Resource } from '../../core/parameter.ts'
 import type { ProblemCode } from '../../http/problem.ts'
-import type { Resource } from '../../routes/parameters/row.ts'
 import {
   COMPARISON,
   CONFIG_BLAME,

@@ -1,2 +1,2 @@
 // What is deployed to Lambda.
-export { handler } from '../aws-lambda.ts'
+export { handler } from '../service/aws-lambda.ts'

@@ -1,2 +1,2 @@
 // What is deployed to Cloudflare: workerd takes every export for a handler, so there is only the default one.
-export { default } from '../cloudflare.ts'
+export { default } from '../service/cloudflare.ts'

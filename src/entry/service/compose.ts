@@ -4,17 +4,16 @@ import type { IncomingMessage } from 'node:http'
 import { createRequire } from 'node:module'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
-import { createApp } from '../../app.ts'
+import { createApp, watchOf } from '../../core/app.ts'
+import type { Capability } from '../../core/capability.ts'
+import type { AppOptions } from '../../core/options.ts'
 import { createFleet } from '../../fleet/fleet.ts'
 import { addressOf } from '../../http/peer.ts'
 import { Problem } from '../../http/problem.ts'
-import { createMetrics } from '../../kit/observe/metrics.ts'
 import { idFields } from '../../kit/observe/request-id.ts'
 import { VERSION } from '../../kit/version.ts'
 import { configTooLarge, HOME_LOGS, HomeError, LARGEST_CONFIG } from '../../node/home.ts'
 import { unknownHost } from '../../node/unknown-host.ts'
-import type { AppOptions } from '../../options.ts'
-import { markedPage } from '../../routes/page-mark.ts'
 import { fsStore } from '../../store/fs.ts'
 import { onRetries } from '../../store/remote/retry.ts'
 import { SEGMENTS } from '../../store/segment/names.ts'
@@ -36,6 +35,7 @@ import { type Environment, nameOf, parseBucket } from './location.ts'
 import { memoryLimit } from './memory-limit.ts'
 import { openBucket } from './open-bucket.ts'
 import { hasPeers, openPeers } from './peers.ts'
+import { authOf, served } from './served.ts'
 import { type OpenStore, openSources, refuseMixed } from './sources.ts'
 import { readOrRefuse, readTls } from './tls.ts'
 import { tokensFile } from './tokens-file.ts'
@@ -95,7 +95,8 @@ export function compose(
   /** Whether it shows other nodes only. */
   const isCoordinator = isFleet && peerSelf === null
   refuseMixed(loaded)
-  const metrics = settings.metrics ? createMetrics() : undefined
+  const capabilities = served(settings, { isSample: sample !== null })
+  const metrics = watchOf({ with: capabilities })
   const openStore: OpenStore = (location, below, nested) => {
     const bucket = parseBucket(location)
     const isNested = nested || settings.nested || settings.join
@@ -145,21 +146,16 @@ export function compose(
     /** The request handler. The port is the one the system assigned, if 0 was requested. */
     handler(port: number): Fetch {
       const common = {
-        ...(metrics && { metrics, metricsOpen: settings.metricsOpen }),
+        with: capabilities,
         facts: { port, onlineTime },
         include: settings.include,
         join: settings.join && nameOf(logs === null || parseBucket(logs) ? (logs ?? '') : resolve(logs)),
         ...nodeLogOptions(settings, memory),
         sharedMemory,
-        ...(settings.token !== null && { token: settings.token }),
-        ...(tokens && { tokens }),
-        ...(settings.tlsClientCa !== null && identify && { identify }),
+        ...authOf(settings, tokens, identify),
         onAccess: (request: Request, name: string) => void names.set(request, name),
         allowHosts: settings.allowHost,
         corsOrigins: settings.corsOrigin,
-        loki: settings.loki && (async () => (await import('../../doors/loki.ts')).loki),
-        mcp: settings.mcp && (async () => (await import('../../doors/mcp/mcp.ts')).mcp),
-        page: settings.page && (sample ? markedPage(loadPage, 'sample') : loadPage),
         onError(error: unknown, request: Request) {
           const target = safeTarget(request.url, known, { own: bearerOf(request) })
           const context = { ...contextOf(error), ...idFields(request) }
@@ -184,7 +180,7 @@ export function compose(
           })
         : createApp({ ...node, ...common })
       log.info(STARTED, `nodestate ${VERSION} listens`, { host: settings.host, port, logs: shownLogs })
-      void loadRest(settings)
+      void loadRest(settings, capabilities)
       let answer: Fetch = (request, env) => app.fetch(request, env)
       if (sample) answer = markedAsSample(answer)
       if (isOpenOnLoopback(settings)) answer = forLocalHosts(answer, hostname())
@@ -217,8 +213,6 @@ export function compose(
 const NO_SOURCE =
   'Nothing to show: name a log directory with --logs DIR, the home of a node with --home, or several nodes with --fleet or --peer. nodestate demo shows a sample.'
 
-const loadPage = async () => (await import('../../doors/page.ts')).page
-
 /** Scripts see by this header that the node is made up; the page has a mark of its own. */
 function markedAsSample(fetch: Fetch): Fetch {
   return async (request, env) => {
@@ -238,36 +232,26 @@ function welcomeJson(fields: { url: string; version: string; logs: string; confi
  * Preloads what the app would load on first use. A runtime remembers that a module could not be read: if its first use
  * came when no descriptor was left, or while an update replaced the files, it would fail forever.
  */
-async function loadRest({ fleet, peers, peersFrom, join, loki, mcp, page }: Settings): Promise<void> {
+async function loadRest(
+  { fleet, peers, peersFrom, join }: Settings,
+  capabilities: readonly Capability[],
+): Promise<void> {
   const isFleet = fleet !== null || hasPeers({ peers, peersFrom })
   await Promise.allSettled([
-    import('../../routes/query-routes.ts'),
-    import('../../routes/download.ts'),
+    ...capabilities.map(({ preload }) => preload?.()),
     import('../../store/segments.ts'),
-    import('../../log/rotated/names.ts'),
     import('../../node/identity.ts'),
     import('../../kit/observe/observer.ts'),
     import('../../kit/observe/ready.ts'),
-    import('../../routes/config.ts'),
-    import('../../routes/config-history.ts'),
+    import('../../core/config.ts'),
+    import('../../log/rotated/kin.ts'),
+    import('../../routes/list-details.ts'),
     isFleet && import('../../fleet/compare.ts'),
     import('../../node/config.ts'),
-    import('../../routes/fields.ts'),
-    import('../../routes/groups.ts'),
-    import('../../routes/view/export.ts'),
-    import('../../log/pattern/message.ts'),
-    import('../../log/regex/dfa.ts'),
-    import('../../log/where/where.ts'),
     import('../../access/guard.ts'),
     import('../../access/revocation.ts'),
-    import('../../doors/openapi/route.ts'),
     join && import('../../log/joined/log.ts'),
     join && import('../../log/joined/tracker.ts'),
-    loki && import('../../doors/loki.ts'),
-    mcp && import('../../doors/mcp/mcp.ts'),
-    mcp && import('../../doors/mcp/protocol.ts').then(({ loadProtocol }) => loadProtocol()),
-    page && import('../../doors/page.ts'),
-    page && import('../../routes/page.ts'),
   ])
 }
 

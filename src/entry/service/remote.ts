@@ -1,14 +1,15 @@
 import type { Token } from '../../access/grant.ts'
-import { createApp } from '../../app.ts'
+import { createApp, watchOf } from '../../core/app.ts'
+import type { AppOptions } from '../../core/options.ts'
 import { Problem, problemResponse } from '../../http/problem.ts'
 import { assignId, idFields } from '../../kit/observe/request-id.ts'
 import { VERSION } from '../../kit/version.ts'
-import type { AppOptions } from '../../options.ts'
 import { onRetries } from '../../store/remote/retry.ts'
 import type { Store } from '../../store/store.ts'
 import { loadSettings } from '../settings.ts'
 import { EDGE_MEMORY, edgeLogOptions } from './limits.ts'
 import { type Environment, nameOf, parseBucket } from './location.ts'
+import { authOf, served } from './served.ts'
 import { type OpenStore, openSources, refuseMixed } from './sources.ts'
 
 /** Requests cannot share I/O here, and memory is metered. */
@@ -62,10 +63,9 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
     // A separate chunk: with an R2 binding it is never loaded.
     const openBucket = named ? (await import('./open-bucket.ts')).openBucket : null
     // Counters of an isolate that lives for minutes mean little, so they are off unless requested.
-    const metrics =
-      settings.metrics && sources.metrics !== 'default'
-        ? (await import('../../kit/observe/metrics.ts')).createMetrics({ runtime: 'edge' })
-        : undefined
+    const isCounted = settings.metrics && sources.metrics !== 'default'
+    const capabilities = served({ ...settings, metrics: isCounted }, { runtime: 'edge' })
+    const metrics = watchOf({ with: capabilities })
     const openStore: OpenStore = (location, below, nested = settings.nested || settings.join) => {
       const bucket = parseBucket(location)
       const store = bucket
@@ -76,20 +76,16 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
     }
     const logOptions = edgeLogOptions(settings)
     const common = {
-      ...(metrics && { metrics, metricsOpen: settings.metricsOpen }),
+      with: capabilities,
       facts: { version: VERSION },
       include: settings.include,
       join: settings.join && nameOf(settings.logs ?? home ?? ''),
       ...logOptions,
-      ...(settings.token !== null && { token: settings.token }),
-      ...(tokens && { tokens: () => tokens }),
+      ...authOf(settings, tokens && (() => tokens)),
       allowHosts: settings.allowHost,
       corsOrigins: settings.corsOrigin,
       // A request cannot use what another one opened, so each follower polls separately.
       follow: followMillis > 0 && { ...logOptions.follow, maxMillis: followMillis, shared: false },
-      loki: settings.loki && (async () => (await import('../../doors/loki.ts')).loki),
-      mcp: settings.mcp && (async () => (await import('../../doors/mcp/mcp.ts')).mcp),
-      page: settings.page && (async () => (await import('../../doors/page.ts')).page),
       onError: (error: unknown, request: Request) =>
         log(
           `${request.method} ${new URL(request.url).pathname} failed: ${String(error)} ${JSON.stringify(idFields(request))}`,

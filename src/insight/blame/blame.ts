@@ -1,4 +1,5 @@
 import type { BlamedKey, ConfigBlame } from '../../answers.ts'
+import type { Query } from '../../core/query.ts'
 import { type Inside, insideClients } from '../../doors/client/inside.ts'
 import { type Client, ProblemError, UnreachableError } from '../../doors/client.ts'
 import { claim, refuseHop } from '../../http/caller.ts'
@@ -7,7 +8,6 @@ import { bad } from '../../http/params.ts'
 import { PROBLEMS, Problem, type ProblemCode } from '../../http/problem.ts'
 import type { Clock } from '../../kit/limits/clock.ts'
 import { inTurns } from '../../kit/limits/yield.ts'
-import type { Query } from '../../routes/parameters/read.ts'
 import { ValuesError, valuesIn } from '../config/values.ts'
 
 /** What the route is given of the app that it belongs to. */

@@ -3,7 +3,7 @@ import { acceptedTypes } from '../../http/accept.ts'
 import { respond } from '../../http/sliced.ts'
 import { onRetries } from '../../store/remote/retry.ts'
 import type { Store } from '../../store/store.ts'
-import { checkOptions, having, type OptionsOf, text } from '../checked.ts'
+import { having, type OptionsOf, text } from '../checked.ts'
 import { type Clock, systemClock } from '../limits/clock.ts'
 import type { ProcessFacts } from '../runtime/runtime.ts'
 import { VERSION } from '../version.ts'
@@ -14,7 +14,7 @@ import { observedStore } from './store.ts'
 
 export type { Registry, Sample }
 
-/** What is counted, and its page. Make one with `createMetrics` and pass it to `createApp({ metrics })`. */
+/** What is counted, and its page. */
 export interface Metrics {
   /** For your own metrics. */
   registry: Registry
@@ -35,7 +35,7 @@ export interface Metrics {
 }
 
 /** What the metrics say of the process. */
-const METRICS = {
+export const METRICS = {
   /** The runtime's name, for the build info. @default what it calls itself */
   runtime: text,
   /** Time and timers. @default the system's */
@@ -64,7 +64,6 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 
 /** Starts counting; on Node, Bun and Deno, with what the process itself reports. */
 export function createMetrics(options: MetricsOptions = {}): Metrics {
-  checkOptions(options, METRICS, { what: 'createMetrics' })
   const { runtime = ownRuntime.name, clock = systemClock } = options
   const registry = createRegistry()
   const facts = ownRuntime.process()

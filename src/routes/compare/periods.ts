@@ -1,7 +1,7 @@
+import type { Query } from '../../core/query.ts'
 import { bad } from '../../http/params.ts'
 import type { Period } from '../../log/compare/sample.ts'
 import { instantOf } from '../parameters/meaning.ts'
-import type { Query } from '../parameters/read.ts'
 import type { QueryRoute } from '../parameters/view-request.ts'
 
 const HOUR = 3_600_000

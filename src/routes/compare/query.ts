@@ -1,7 +1,7 @@
+import { rowsOf } from '../../core/parameter.ts'
+import type { Query } from '../../core/query.ts'
 import type { Difference } from '../../log/compare/findings.ts'
 import type { Period } from '../../log/compare/sample.ts'
-import type { Query } from '../parameters/read.ts'
-import { rowsOf } from '../parameters/row.ts'
 import { FLEET_PARAMETERS, PARAMETERS, type Values } from '../parameters/table.ts'
 
 const KEPT = [...rowsOf(FLEET_PARAMETERS, 'difference'), ...rowsOf(PARAMETERS, 'difference')].filter(

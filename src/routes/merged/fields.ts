@@ -1,7 +1,7 @@
+import type { Query } from '../../core/query.ts'
 import { BYTES, countFields, isWhole, RECORDS } from '../../log/fields/fields.ts'
 import { mergePage } from '../../log/merge/merge.ts'
 import { handedQuery } from '../parameters/query-text.ts'
-import type { Query } from '../parameters/read.ts'
 import { readViewRequest } from '../parameters/view-request.ts'
 import { elsewhere, type MergedRoute, mergedJson, readable, sourceHeaders } from './route.ts'
 

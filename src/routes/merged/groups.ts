@@ -1,3 +1,4 @@
+import type { Query } from '../../core/query.ts'
 import { concurrencyLimit } from '../../kit/limits/concurrency-limit.ts'
 import { each } from '../../kit/limits/each.ts'
 import { LogError } from '../../log/error.ts'
@@ -8,7 +9,6 @@ import type { GroupsNote } from '../../log/view/answer.ts'
 import { StoreError } from '../../store/store.ts'
 import { groupsRequest } from '../parameters/groups-request.ts'
 import { handedQuery } from '../parameters/query-text.ts'
-import type { Query } from '../parameters/read.ts'
 import { readViewRequest } from '../parameters/view-request.ts'
 import { type MergedRoute, mergedJson, sourceHeaders } from './route.ts'
 

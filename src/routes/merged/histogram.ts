@@ -1,3 +1,4 @@
+import type { Query } from '../../core/query.ts'
 import { bad } from '../../http/params.ts'
 import { each } from '../../kit/limits/each.ts'
 import { LogError } from '../../log/error.ts'
@@ -7,7 +8,6 @@ import { bySource, type Missing, type Source } from '../../log/merge/source.ts'
 import { StoreError } from '../../store/store.ts'
 import { explain, histogramRequest } from '../parameters/histogram-request.ts'
 import { filterQuery } from '../parameters/query-text.ts'
-import type { Query } from '../parameters/read.ts'
 import { readViewRequest } from '../parameters/view-request.ts'
 import { type MergedRoute, mergedJson, sourceHeaders } from './route.ts'
 

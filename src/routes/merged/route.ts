@@ -1,3 +1,4 @@
+import type { Query } from '../../core/query.ts'
 import { jsonResponse, textTag } from '../../http/conditional.ts'
 import { toProblem } from '../../http/problem.ts'
 import { noteHeader } from '../../http/sliced.ts'
@@ -7,7 +8,6 @@ import type { MergedRecord } from '../../log/merge/places.ts'
 import type { Elsewhere } from '../../log/merge/reader.ts'
 import { GoneError, type Missing, namedBy, type Source } from '../../log/merge/source.ts'
 import { badCursor } from '../../log/text/cursor.ts'
-import type { Query } from '../parameters/read.ts'
 import type { QueryRoute } from '../parameters/view-request.ts'
 
 /** What the routes over several logs need. */

@@ -1,5 +1,5 @@
+import type { Query } from '../../core/query.ts'
 import { checkPicked, MOST_SOURCES, pickSources } from '../../log/merge/source.ts'
-import type { Query } from '../parameters/read.ts'
 import type { QueryRoute } from '../parameters/view-request.ts'
 import type { MergedRoute } from './route.ts'
 
@@ -37,3 +37,7 @@ export const MERGED = {
   fields: async (...args) => (await import('./fields.ts')).mergedFields(...args),
   groups: async (...args) => (await import('./groups.ts')).mergedGroups(...args),
 } satisfies Record<string, Handler>
+
+/** A page of one log, as a coordinator asks for it. */
+export const laneOf = async (request: Request, query: Query, route: QueryRoute) =>
+  (await import('./lane.ts')).showLane(request, query, route)

@@ -1,4 +1,4 @@
-import type { Parameter } from './row.ts'
+import type { Parameter } from '../../core/parameter.ts'
 
 const LONGEST_PATTERN = 1000
 

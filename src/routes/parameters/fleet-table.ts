@@ -1,4 +1,5 @@
-import type { Parameter } from './row.ts'
+import type { Parameter } from '../../core/parameter.ts'
+import { AFTER_PARAMETERS } from '../../core/parameters.ts'
 
 /** What a fleet's own resources take besides: which nodes. */
 export const FLEET_PARAMETERS = [
@@ -29,7 +30,7 @@ export const FLEET_PARAMETERS = [
 ] as const satisfies readonly Parameter[]
 
 /** The rows of lists, and of the comparison of configurations, which share nothing with others. */
-export const LIST_PARAMETERS = [
+export const OTHER_PARAMETERS = [
   {
     name: 'node',
     on: ['compare'],
@@ -44,16 +45,7 @@ export const LIST_PARAMETERS = [
     meaning: 'A node, or a shell pattern over the ids: all nodes that it matches. At most 200 nodes in all.',
     example: 'db-*',
   },
-  {
-    name: 'after',
-    on: ['list'],
-    role: 'cursor',
-    type: 'text',
-    maxLength: 1024,
-    value: 'NAME',
-    meaning: 'Only files whose names come after this one. `Link` of a detailed list has the next part.',
-    example: 'broker.log.4.gz',
-  },
+  ...AFTER_PARAMETERS,
   {
     name: 'after',
     on: ['nodes'],

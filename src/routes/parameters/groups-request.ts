@@ -1,7 +1,7 @@
+import type { Query } from '../../core/query.ts'
 import { bad, show } from '../../http/params.ts'
 import type { GroupsRequest } from '../../log/groups/count.ts'
 import { missing } from './meaning.ts'
-import type { Query } from './read.ts'
 import { DEFAULT_GROUPS } from './table.ts'
 
 /** How records are grouped, and which groups are shown. */

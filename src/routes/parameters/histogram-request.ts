@@ -1,10 +1,10 @@
+import type { Query } from '../../core/query.ts'
 import { bad } from '../../http/params.ts'
 import { TooManyBuckets } from '../../log/histogram/chart.ts'
 import type { HistogramRequest } from '../../log/histogram/histogram.ts'
 import { parseDuration } from '../../log/instant.ts'
 import type { ViewRequest } from '../../log/view/request.ts'
 import { unexpected } from './meaning.ts'
-import type { Query } from './read.ts'
 import { DEFAULT_BUCKETS } from './table.ts'
 import { charsetOf } from './view-request.ts'
 

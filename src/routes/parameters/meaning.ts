@@ -1,6 +1,6 @@
+import type { Parameter } from '../../core/parameter.ts'
 import { bad, show } from '../../http/params.ts'
 import { parseInstant } from '../../log/instant.ts'
-import type { Parameter } from './row.ts'
 import { PARAMETERS, type Values } from './table.ts'
 
 const TWO_DAYS = 172_800_000

@@ -1,5 +1,5 @@
-import type { Query } from './read.ts'
-import { rowsOf } from './row.ts'
+import { rowsOf } from '../../core/parameter.ts'
+import type { Query } from '../../core/query.ts'
 import { FLEET_PARAMETERS, PARAMETERS, type Values } from './table.ts'
 
 const VIEW = [...rowsOf(FLEET_PARAMETERS, 'view'), ...rowsOf(PARAMETERS, 'view')]

@@ -1,7 +1,7 @@
+import type { Parameter } from '../../core/parameter.ts'
+import { CONFIG_PARAMETERS, LIST_PARAMETERS, TAIL_PARAMETERS } from '../../core/parameters.ts'
 import { FILTER, FILTER_PARAMETERS, TIME } from './filter-table.ts'
-import { FLEET_PARAMETERS, LIST_PARAMETERS } from './fleet-table.ts'
-import type { Parameter } from './row.ts'
-import { TAIL_PARAMETERS } from './tail-table.ts'
+import { FLEET_PARAMETERS, OTHER_PARAMETERS } from './fleet-table.ts'
 
 export { FLEET_PARAMETERS }
 
@@ -53,31 +53,11 @@ export const PARAMETERS = [
     on: ['list'],
     meaning: 'Adds `modified`, `kind`, `log`, `first` and `last` to each entry.',
   },
-  {
-    name: 'etag',
-    ...SHAPE,
-    on: ['list'],
-    meaning:
-      'Adds `modified`, `etag` and `id` to each entry, without reading a file. Not together with `detail`.',
-  },
-  {
-    name: 'prefix',
-    on: ['list'],
-    role: 'filter',
-    type: 'text',
-    maxLength: 1024,
-    value: 'TEXT',
-    meaning: 'With `etag=true`: only files whose names begin with this text.',
-    example: 'broker.log',
-  },
-  {
-    name: 'detail',
-    ...SHAPE,
-    on: ['config'],
-    meaning: 'Adds `known`: the fields of `node` that were set or read from the configuration.',
-  },
+  ...LIST_PARAMETERS,
+  ...CONFIG_PARAMETERS,
   {
     name: 'at',
+    of: 'insight',
     ...TIME,
     on: ['config'],
     meaning:
@@ -182,11 +162,13 @@ export const PARAMETERS = [
   },
   {
     name: 'follow',
+    of: 'follow',
     ...SHAPE,
     meaning: 'Sends the selected tail, stays open and sends what is appended; see [Following](#following).',
   },
   {
     name: 'lane',
+    of: 'timeline',
     ...SHAPE,
     on: ['view', 'groups'],
     meaning: 'What a coordinator asks its [peers](#peers): a page, or groups, in a form to be merged.',
@@ -289,7 +271,7 @@ export const PARAMETERS = [
     meaning: 'At most this many nodes; at the edge never more than 40.',
     example: '100',
   },
-  ...LIST_PARAMETERS,
+  ...OTHER_PARAMETERS,
 ] as const satisfies readonly Parameter[]
 
 type Row = (typeof PARAMETERS)[number] | (typeof FLEET_PARAMETERS)[number]
@@ -305,3 +287,9 @@ type Value<R> = R extends { repeatable: true }
 
 /** The values that were given, by name. An empty value counts as absent, except for a flag, where it means true. */
 export type Values = { readonly [R in Row as R['name']]?: Value<R> | undefined }
+
+/** The rows of one capability that reads them from here. */
+export function rowsOfCapability(name: string): Parameter[] {
+  const rows: readonly Parameter[] = PARAMETERS
+  return rows.filter(({ of = 'search' }) => of === name)
+}

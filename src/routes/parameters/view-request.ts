@@ -1,3 +1,5 @@
+import { defaultSize } from '../../core/parameters.ts'
+import type { Query } from '../../core/query.ts'
 import { acceptedTypes } from '../../http/accept.ts'
 import { COMMON_HEADERS } from '../../http/conditional.ts'
 import { bad } from '../../http/params.ts'
@@ -10,8 +12,6 @@ import { decodeCursor } from '../../log/text/cursor.ts'
 import type { ViewContext } from '../../log/view/context.ts'
 import type { ViewRequest } from '../../log/view/request.ts'
 import { instantOf, unexpected } from './meaning.ts'
-import type { Query } from './read.ts'
-import { defaultSize } from './tail-table.ts'
 
 export interface QueryRoute extends ViewContext {
   /** The largest tail that may be requested. @default none */

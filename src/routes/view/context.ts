@@ -1,10 +1,10 @@
+import type { Query } from '../../core/query.ts'
 import { respond } from '../../http/sliced.ts'
 import { piecesBody } from '../../log/render/body.ts'
 import { NdjsonWriter } from '../../log/render/ndjson.ts'
 import { renderedBody } from '../../log/render/rendered.ts'
 import { SEPARATOR } from '../../log/search/range.ts'
 import type { View } from '../../log/view/answer.ts'
-import type { Query } from '../parameters/read.ts'
 import { type QueryRoute, recordOptions } from '../parameters/view-request.ts'
 import type { Format } from './headers.ts'
 

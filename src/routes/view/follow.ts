@@ -1,25 +1,32 @@
+import type { Query } from '../../core/query.ts'
 import { bad } from '../../http/params.ts'
 import { respond } from '../../http/sliced.ts'
-import type { Followers } from '../../log/follow/followers.ts'
+import { Followers } from '../../log/follow/followers.ts'
 import { decodeCursor } from '../../log/text/cursor.ts'
 import type { ViewRequest } from '../../log/view/request.ts'
 import { filterKey } from '../parameters/query-text.ts'
-import type { Query } from '../parameters/read.ts'
-import { cannotFollow, followOf, type QueryRoute, recordOptions } from '../parameters/view-request.ts'
+import { followOf, type QueryRoute, recordOptions } from '../parameters/view-request.ts'
+
+export { Followers }
 
 export interface QueryViewRoute extends QueryRoute {
-  /** The following clients; null if following is off. */
-  followers: Followers | null
+  /** Answers who follows; null if nobody can. */
+  follow:
+    | ((
+        request: Request,
+        query: Query,
+        asked: { asked: ViewRequest; common: Record<string, string> },
+      ) => Promise<Response>)
+    | null
 }
 
 /** `follow=true`: sends the tail, stays open, and sends what is appended. */
 export async function followLog(
   request: Request,
   query: Query,
-  { files, followers }: QueryViewRoute,
+  { files, followers }: QueryRoute & { followers: Followers },
   { asked, common }: { asked: ViewRequest; common: Record<string, string> },
 ): Promise<Response> {
-  if (followers === null) throw cannotFollow()
   const { events, headers, lastId } = followOf(request, query, common)
   if (asked.first) throw bad('first', 'was given together with follow of one log; give lines instead')
   const last = lastId ? decodeCursor(lastId, 'Last-Event-ID') : (asked.cursor?.place ?? null)

@@ -1,8 +1,8 @@
+import type { Query } from '../../core/query.ts'
 import { acceptedTypes } from '../../http/accept.ts'
 import { COMMON_HEADERS } from '../../http/conditional.ts'
 import { bad } from '../../http/params.ts'
 import { type Cursor, encodeCursor } from '../../log/text/cursor.ts'
-import type { Query } from '../parameters/read.ts'
 
 /** Clients that accept JSON lines or events get another answer. */
 export const VARY = { Vary: 'Accept' } as const

@@ -1,3 +1,4 @@
+import type { Query } from '../../core/query.ts'
 import { noneMatchNames, notModified, textTag } from '../../http/conditional.ts'
 import { noteHeader, respond } from '../../http/sliced.ts'
 import type { Clock } from '../../kit/limits/clock.ts'
@@ -9,9 +10,8 @@ import type { Zone } from '../../log/time.ts'
 import type { View } from '../../log/view/answer.ts'
 import { viewIfChanged } from '../../log/view/view.ts'
 import { keptQuery } from '../parameters/query-text.ts'
-import type { Query } from '../parameters/read.ts'
-import { readViewRequest, recordOptions } from '../parameters/view-request.ts'
-import { followLog, type QueryViewRoute } from './follow.ts'
+import { cannotFollow, readViewRequest, recordOptions } from '../parameters/view-request.ts'
+import type { QueryViewRoute } from './follow.ts'
 import { formatOf, linkHeader, VARY } from './headers.ts'
 import { tableOf } from './table.ts'
 
@@ -24,7 +24,10 @@ export async function queryView(request: Request, query: Query, route: QueryView
     const { exportLog } = await import('./export.ts')
     return exportLog(request, query, route, { asked, common, format, table })
   }
-  if (query.follow) return followLog(request, query, route, { asked, common })
+  if (query.follow) {
+    if (route.follow === null) throw cannotFollow()
+    return route.follow(request, query, { asked, common })
+  }
   const noneMatch = request.headers.get('If-None-Match')
   let etag = ''
   const isKnown = (state: string) => {

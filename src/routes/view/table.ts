@@ -1,9 +1,9 @@
+import type { Query } from '../../core/query.ts'
 import { bad } from '../../http/params.ts'
 import type { LineFormat } from '../../log/format/detect.ts'
 import type { Reader } from '../../log/pattern/pattern.ts'
 import type { Origin } from '../../log/render/csv.ts'
 import type { Zone } from '../../log/time.ts'
-import type { Query } from '../parameters/read.ts'
 
 export type Table = Awaited<ReturnType<typeof tableOf>>
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { loki } from '../../../src/doors/loki.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
+import { createApp } from '../../support/app.ts'
 
 // What logcli asks, in its order, replayed: the program itself is asked in logcli.parts.test.ts where it is at hand.
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { loki } from '../../../src/doors/loki.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
+import { createApp } from '../../support/app.ts'
 import { constructs } from './constructs.ts'
 
 const START = Date.UTC(2026, 10, 15, 2)

@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { loki } from '../../../src/doors/loki.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { HOUR, KINDS, recordsOf, SECOND, START, type Step, selected, YEAR } from '../../log/seek/steps.ts'
+import { createApp } from '../../support/app.ts'
 
 type Streams = { values: [string, string][] }[]
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { mcp } from '../../../src/doors/mcp/mcp.ts'
-import { createFleet } from '../../../src/fleet/fleet.ts'
+import { mcp } from '../../../src/doors/mcp.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { versionKey } from '../../../src/store/segment/configs.ts'
+import { createFleet } from '../../support/app.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { ERAS, toolsOf } from '../../support/mcp.ts'
 

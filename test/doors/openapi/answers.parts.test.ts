@@ -4,10 +4,8 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { type AppOptions, createApp } from '../../../src/app.ts'
 import { loki as readApi } from '../../../src/doors/loki.ts'
 import { openApi } from '../../../src/doors/openapi/document.ts'
-import { createFleet, type FleetOptions } from '../../../src/fleet/fleet.ts'
 import { Problem } from '../../../src/http/problem.ts'
 import { createMetrics } from '../../../src/kit/observe/metrics.ts'
 import { HomeError } from '../../../src/node/home.ts'
@@ -17,6 +15,7 @@ import { type Store, StoreError, type StoreErrorCode } from '../../../src/store/
 import { HOME } from '../../conformance/fixture.ts'
 import { type Asked, REQUESTS } from '../../conformance/requests.ts'
 import { partsFolder } from '../../parts/parts.mjs'
+import { type AppOptions, createApp, createFleet, type FleetOptions } from '../../support/app.ts'
 import { lacking } from '../../support/parts.ts'
 
 interface Answer {

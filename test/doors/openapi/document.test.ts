@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, expectTypeOf, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import type {
   ConfigComparison,
   ConfigVersion,
@@ -18,11 +17,11 @@ import type {
 import { loki } from '../../../src/doors/loki.ts'
 import { openApi } from '../../../src/doors/openapi/document.ts'
 import type { SCHEMAS } from '../../../src/doors/openapi/schemas.ts'
-import { createFleet } from '../../../src/fleet/fleet.ts'
 import { PROBLEMS, type ProblemCode } from '../../../src/http/problem.ts'
 import { createMetrics } from '../../../src/kit/observe/metrics.ts'
 import { PARAMETERS } from '../../../src/routes/parameters/table.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
+import { createApp, createFleet } from '../../support/app.ts'
 
 const text = `${JSON.stringify(openApi())}\n`
 const app = createApp({

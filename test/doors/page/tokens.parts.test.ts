@@ -2,9 +2,9 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { page } from '../../../src/doors/page.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
+import { createApp } from '../../support/app.ts'
 import { type Browser, launchBrowser, missingBrowser } from './browser.ts'
 
 const line = (text: string) => `2026-11-15 02:10:00.123\tINFO\tquery/broker.go:12\t[Broker]: ${text}\n`

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { page } from '../../../src/doors/page.ts'
+import { assets as page } from '../../../src/doors/page/assets.js'
 
 describe('the built page', () => {
   const files = Object.entries(page.assets)

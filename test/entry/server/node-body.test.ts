@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { withSlicedBodies } from '../../../src/entry/server/node-body.ts'
 import { fsStore } from '../../../src/store/fs.ts'
+import { createApp } from '../../support/app.ts'
 
 const text = Buffer.from(
   Array.from({ length: 200_000 }, (_, i) => `line ${i} of a log that is longer than a slice\n`).join(''),

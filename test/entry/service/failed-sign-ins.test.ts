@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { slowedSignIns } from '../../../src/entry/service/failed-sign-ins.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
+import { createApp } from '../../support/app.ts'
 
 const app = createApp({ logs: memoryStore({ 'a.log': 'x\n' }), config: '', token: 'valid' })
 

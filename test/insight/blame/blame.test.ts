@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import type { ConfigBlame } from '../../../src/answers.ts'
-import { createFleet } from '../../../src/fleet/fleet.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { versionKey } from '../../../src/store/segment/configs.ts'
+import { createFleet } from '../../support/app.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { NODE_JSON } from '../../support/node.ts'
 

@@ -1,13 +1,12 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
-import { createFleet } from '../../../src/fleet/fleet.ts'
 import { openHome } from '../../../src/node/home.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { versionKey } from '../../../src/store/segment/configs.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { cleanUp, serve, temporaryDirectory } from '../../program.ts'
+import { createApp, createFleet } from '../../support/app.ts'
 
 afterEach(cleanUp)
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { openHome } from '../../../src/node/home.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { CONFIGS, versionKey } from '../../../src/store/segment/configs.ts'
 import type { Entry, Store } from '../../../src/store/store.ts'
+import { createApp } from '../../support/app.ts'
 import { NODE_JSON } from '../../support/node.ts'
 
 const COUNT = 100_000

@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { createClient } from '../../../src/doors/client.ts'
-import { createFleet } from '../../../src/fleet/fleet.ts'
 import { text } from '../../../src/insight/incident/html.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
+import { createApp, createFleet } from '../../support/app.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { NOW, planted, RANGE, SECRETS } from './plant.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
+import { createApp } from '../../support/app.ts'
 
 // Secrets as logs have them, each in a record of its own: none may be in the file that is handed on.
 const LINDB = [

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { heldBySlices, isCrowded, SliceMemory } from '../../../src/kit/limits/slice-memory.ts'
 import { slicesOf } from '../../../src/store/fast.ts'
 import { fsStore } from '../../../src/store/fs.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
+import { createApp } from '../../support/app.ts'
 
 const KIB = 1024
 const SLICE = 512 * KIB

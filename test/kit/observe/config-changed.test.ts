@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
-import { createFleet } from '../../../src/fleet/fleet.ts'
 import type { Clock } from '../../../src/kit/limits/clock.ts'
 import { createMetrics } from '../../../src/kit/observe/metrics.ts'
 import { openHome } from '../../../src/node/home.ts'
@@ -8,6 +6,7 @@ import { ShipMetrics } from '../../../src/ship/metrics.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { versionKey } from '../../../src/store/segment/configs.ts'
 import type { Store } from '../../../src/store/store.ts'
+import { createApp, createFleet } from '../../support/app.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 
 const T = Date.UTC(2026, 10, 14, 2)

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { loki } from '../../../src/doors/loki.ts'
-import { createApp } from '../../../src/index.ts'
 import { createMetrics } from '../../../src/kit/observe/metrics.ts'
 import { createRegistry } from '../../../src/kit/observe/registry.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { s3Store } from '../../../src/store/s3.ts'
 import { type Store, StoreError } from '../../../src/store/store.ts'
+import { createApp } from '../../support/app.ts'
 
 const LOG = '2026-01-01 00:00:00.000\tINFO\ta.go:1\t[X]: one\n'
 const files = { 'a.log': LOG.repeat(20_000) }
@@ -265,7 +265,7 @@ describe('GET /metrics', () => {
     expect(
       (await observed(memoryStore(files), { token: 't', metricsOpen: true }).app.request('/metrics')).status,
     ).toBe(200)
-    expect((await createApp({ logs: memoryStore(files), config: '' }).request('/metrics')).status).toBe(404)
+    expect((await createApp({ logs: memoryStore(files), config: '' }).request('/metrics')).status).toBe(501)
   })
 
   it('answers in the format that is accepted', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/index.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { type Store, StoreError } from '../../../src/store/store.ts'
+import { createApp } from '../../support/app.ts'
 
 function appOn(store: Store) {
   return createApp({ logs: store, config: '', token: 't', onError() {} })

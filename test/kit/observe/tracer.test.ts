@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { createApp } from '../../../src/index.ts'
 import type { Tracer } from '../../../src/kit/observe/tracer.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { StoreError } from '../../../src/store/store.ts'
+import { createApp } from '../../support/app.ts'
 
 function recorder() {
   const spans: { name: string; attributes: Record<string, unknown>; code: number; ended: number }[] = []

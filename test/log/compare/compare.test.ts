@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { LogComparison } from '../../../src/answers.ts'
-import { createApp } from '../../../src/app.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
+import { createApp } from '../../support/app.ts'
 import { wholes } from '../../support/random.mjs'
 import { noise } from './noise.ts'
 import { expectedDifferences, lineOf, type MadeRecord } from './reference.ts'

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { fsStore } from '../../../src/store/fs.ts'
 import type { Entry, Store } from '../../../src/store/store.ts'
+import { createApp } from '../../support/app.ts'
 
 const START = Date.UTC(2026, 10, 15, 2)
 const line = (i: number) =>

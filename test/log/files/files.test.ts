@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { Query } from '../../../src/core/query.ts'
 import { type LogFiles, logFiles, type Part } from '../../../src/log/files/files.ts'
-import type { Query } from '../../../src/routes/parameters/read.ts'
 import { withFastReads } from '../../../src/store/fast.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { type Entry, type Store, StoreError } from '../../../src/store/store.ts'
@@ -208,18 +208,24 @@ describe('a store that lists slowly', () => {
   it('is answered with a note and a link, plain and with details', async () => {
     const { store, listed } = slowStore(keys)
     const files = logFiles(store, [], listed)
-    const { listLogs } = await import('../../../src/routes/list.ts')
+    const { listLogs } = await import('../../../src/core/list.ts')
     const { loadQueryRoutes } = await import('../../../src/routes/query-routes.ts')
     const context = contextOf(files)
     const more = async () =>
-      loadQueryRoutes(context, { maxSize: undefined, following: null, count: { following: 0 } })
+      loadQueryRoutes(context, {
+        maxSize: undefined,
+        following: null,
+        count: { following: 0 },
+        timeline: null,
+        follow: null,
+      })
     for (const query of [{}, { detail: true }]) {
       const names: string[] = []
       let after: string | undefined
       for (;;) {
         const request = new Request('http://localhost/api/v1/log/list')
         const asked = { given: [], ...query, ...(after !== undefined && { after }) } as unknown as Query
-        const response = await listLogs(request, asked, files, more)
+        const response = await listLogs(request, asked, context, more)
         names.push(...((await response.json()) as { name: string }[]).map(({ name }) => name))
         const link = /after=([^>]*)>; rel="next"/.exec(response.headers.get('Link') ?? '')?.[1]
         expect(response.headers.get('X-Nodestate-Note')?.includes('list-cut') ?? false).toBe(

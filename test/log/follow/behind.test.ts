@@ -1,7 +1,7 @@
 // A client that reads more slowly than its log is written.
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
+import { createApp } from '../../support/app.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 
 const START = Date.UTC(2026, 10, 15, 2, 10)

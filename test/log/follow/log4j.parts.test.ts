@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { fsStore } from '../../../src/store/fs.ts'
+import { createApp } from '../../support/app.ts'
 import { numbersOf } from '../../support/log-clients.ts'
 import { expectAll, type Lines, program, WHEN_TOLD, watched } from '../../support/rotated.ts'
 

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { loki } from '../../../src/doors/loki.ts'
 import { fsStore } from '../../../src/store/fs.ts'
+import { createApp } from '../../support/app.ts'
 import { FIXTURES, linesOf } from './fixtures.ts'
 
 /** Every question about a record gets the same answer: as JSON, by `where`, in `/fields`, in the chart and by Loki. */

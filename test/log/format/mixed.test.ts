@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { detectFormat } from '../../../src/log/format/detect.ts'
 import { UTC } from '../../../src/log/time.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
+import { createApp } from '../../support/app.ts'
 import { numbersOf } from '../../support/log-clients.ts'
 
 const START = Date.UTC(2026, 10, 14, 20)

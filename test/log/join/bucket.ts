@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
-import { createApp } from '../../../src/app.ts'
 import { s3Store } from '../../../src/store/s3.ts'
+import { createApp } from '../../support/app.ts'
 import { type S3Server, startS3Server } from '../../support/s3-server.ts'
 
 export const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e'

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { fsStore } from '../../../src/store/fs.ts'
 import { s3Store } from '../../../src/store/s3.ts'
+import { createApp } from '../../support/app.ts'
 import { type Bucket, KEYS, lineAt, next, shippedBucket } from './bucket.ts'
 
 const MINUTE = 60_000

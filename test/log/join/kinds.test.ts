@@ -1,7 +1,7 @@
 import * as zlib from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
+import { createApp } from '../../support/app.ts'
 import { KEYS, lineAt } from './bucket.ts'
 
 const { gzipSync } = zlib

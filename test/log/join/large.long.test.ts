@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { StoreError } from '../../../src/store/store.ts'
+import { createApp } from '../../support/app.ts'
 import { type Bucket, KEYS, lineAt, next, shippedBucket, UUID } from './bucket.ts'
 
 const SECOND = 1000

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { LogFields } from '../../../src/answers.ts'
-import { createApp } from '../../../src/app.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
+import { createApp } from '../../support/app.ts'
 
 const FIXTURES = 'test/log/format/fixtures'
 const names = readdirSync(FIXTURES).filter((name) => name.endsWith('.log'))

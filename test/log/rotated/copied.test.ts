@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { fsStore } from '../../../src/store/fs.ts'
+import { createApp } from '../../support/app.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'nodestate-copied-'))
 afterAll(() => rmSync(directory, { recursive: true }))

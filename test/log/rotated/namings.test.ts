@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
+import { createApp } from '../../support/app.ts'
 import { NAMINGS, type Naming } from './namings.ts'
 
 const START = Date.UTC(2026, 10, 10)

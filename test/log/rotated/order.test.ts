@@ -12,11 +12,11 @@ import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { overlap } from '../../../src/log/rotated/times.ts'
 import { withFastReads } from '../../../src/store/fast.ts'
 import { fsStore } from '../../../src/store/fs.ts'
 import type { Entry, Store } from '../../../src/store/store.ts'
+import { createApp } from '../../support/app.ts'
 import { numbersOf } from '../../support/log-clients.ts'
 
 let folder: string

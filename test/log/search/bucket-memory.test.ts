@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import type { Store } from '../../../src/store/store.ts'
+import { createApp } from '../../support/app.ts'
 
 const MIB = 1024 * 1024
 const pad = 'x'.repeat(900)

@@ -1,10 +1,9 @@
 import { gzipSync } from 'node:zlib'
-import { createApp } from '../../../src/app.ts'
 import { loki } from '../../../src/doors/loki.ts'
-import { createFleet } from '../../../src/fleet/fleet.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { segmentStore } from '../../../src/store/segments.ts'
 import type { Entry, Store } from '../../../src/store/store.ts'
+import { createApp, createFleet } from '../../support/app.ts'
 import { NODE_JSON } from '../../support/node.ts'
 import { putLife } from '../../support/segments.ts'
 

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { s3Store } from '../../../src/store/s3.ts'
+import { createApp } from '../../support/app.ts'
 import { type S3Server, startS3Server } from '../../support/s3-server.ts'
 
 const line = (i: number) =>

@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { decodeCursor } from '../../../src/log/text/cursor.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
+import { createApp } from '../../support/app.ts'
 
 const line = (i: number) =>
   `2026-11-15 ${String(Math.floor(i / 3600)).padStart(2, '0')}:${String(Math.floor(i / 60) % 60).padStart(2, '0')}:${String(i % 60).padStart(2, '0')}.000\t${i % 10 ? 'INFO' : 'ERROR'}\tx.go:1\t[A]: line ${i} ${(i * 2654435761) % 2 ** 32}\n`

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { decodeCursor, encodeCursor } from '../../../src/log/text/cursor.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
+import { createApp } from '../../support/app.ts'
 import { wholes } from '../../support/random.mjs'
 
 const line = (i: number) =>

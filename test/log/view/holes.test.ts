@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { stemOf } from '../../../src/log/rotated/names.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { segmentStore } from '../../../src/store/segments.ts'
 import { StoreError } from '../../../src/store/store.ts'
+import { createApp } from '../../support/app.ts'
 import { putEnd, putLife, putSegment } from '../../support/segments.ts'
 
 const encode = (text: string) => new TextEncoder().encode(text)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import type { ByteRange, Entry, Store } from '../../../src/store/store.ts'
 import { clampRange } from '../../../src/store/store.ts'
+import { createApp } from '../../support/app.ts'
 
 const MIB = 2 ** 20
 const START = Date.UTC(2026, 10, 1)

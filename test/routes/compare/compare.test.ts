@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { LogComparison } from '../../../src/answers.ts'
-import { createApp } from '../../../src/app.ts'
 import { createClient } from '../../../src/doors/client.ts'
-import { createFleet } from '../../../src/fleet/fleet.ts'
 import { openHome } from '../../../src/node/home.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { versionKey } from '../../../src/store/segment/configs.ts'
+import { createApp, createFleet } from '../../support/app.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { NODE_JSON } from '../../support/node.ts'
 

@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { stemOf } from '../../../src/log/rotated/names.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { segmentStore } from '../../../src/store/segments.ts'
+import { createApp } from '../../support/app.ts'
 import { putLife } from '../../support/segments.ts'
 
 const line = (second: number, text: string) =>

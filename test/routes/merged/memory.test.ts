@@ -2,8 +2,8 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
+import { createApp } from '../../support/app.ts'
 
 const LOGS = 10
 const FOLLOWERS = 8

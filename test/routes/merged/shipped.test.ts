@@ -1,11 +1,11 @@
 import { appendFileSync, renameSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { stemOf } from '../../../src/log/rotated/names.ts'
 import { fsStore } from '../../../src/store/fs.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { segmentStore } from '../../../src/store/segments.ts'
 import { useLocal } from '../../ship/local.ts'
+import { createApp } from '../../support/app.ts'
 import { wholes } from '../../support/random.mjs'
 
 const local = useLocal()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
+import { createApp } from '../../support/app.ts'
 
 const at = (second: number) => `2026-11-16 02:41:${String(second).padStart(2, '0')}.000`
 const line = (second: number, text: string, level = 'INFO') =>

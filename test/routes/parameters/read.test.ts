@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
-import { queryReader } from '../../../src/routes/parameters/read.ts'
-import { type Parameter, type Resource, rowsOf } from '../../../src/routes/parameters/row.ts'
+import { type Parameter, type Resource, rowsOf } from '../../../src/core/parameter.ts'
+import { queryReader as readerOf } from '../../../src/core/query.ts'
 import { PARAMETERS } from '../../../src/routes/parameters/table.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
+import { createApp } from '../../support/app.ts'
 
 const url = (query: string) => `http://a.example/view?${query}`
+const queryReader = (resource: Resource, max: { size?: number } = {}) =>
+  readerOf(resource, max, async () => PARAMETERS)
 const view = queryReader('view')
 
 describe('an empty where', () => {
@@ -116,7 +118,7 @@ describe('reading a query', () => {
   it('takes a maximum from the operator', async () => {
     const limited = queryReader('view', { size: 5 })
     expect((await limited(url('file=a&size=5'))).size).toBe(5)
-    expect(() => limited(url('file=a&size=10'))).toThrow('maximum is 5')
+    await expect(limited(url('file=a&size=10'))).rejects.toThrow('maximum is 5')
     await expect(async () => limited(url('file=a&lines=1&size=10'))).rejects.toThrow('maximum is 5')
   })
 

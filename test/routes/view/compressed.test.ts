@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import type { Store } from '../../../src/store/store.ts'
+import { createApp } from '../../support/app.ts'
 import { zipOf } from '../../support/zip.ts'
 
 const LINES = Array.from(

@@ -1,10 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
-import { createFleet } from '../../../src/fleet/fleet.ts'
 import type { PeerOptions } from '../../../src/fleet/peer.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { shippedBucket } from '../../log/join/bucket.ts'
+import { createApp, createFleet } from '../../support/app.ts'
 import { NODE_JSON } from '../../support/node.ts'
 
 const line = (second: number, text: string, level = 'INFO') =>

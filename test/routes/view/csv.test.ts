@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { createClient } from '../../../src/doors/client.ts'
-import { createFleet } from '../../../src/fleet/fleet.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
+import { createApp, createFleet } from '../../support/app.ts'
 import { csvRecords, readCsv } from '../../support/csv.ts'
 import { wholes } from '../../support/random.mjs'
 

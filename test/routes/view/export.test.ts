@@ -1,9 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
-import { createFleet } from '../../../src/fleet/fleet.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import type { Store } from '../../../src/store/store.ts'
+import { createApp, createFleet } from '../../support/app.ts'
 
 const stamp = (i: number) =>
   new Date(Date.UTC(2026, 10, 15) + i * 50).toISOString().replace('T', ' ').slice(0, 23)

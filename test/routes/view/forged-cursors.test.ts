@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { decodeCursor, encodeCursor, seal, unseal } from '../../../src/log/text/cursor.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
+import { createApp } from '../../support/app.ts'
 import { wholes } from '../../support/random.mjs'
 
 const line = (i: number, text = 'line') =>

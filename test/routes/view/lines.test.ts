@@ -1,8 +1,8 @@
 // A number of lines is not cut by the default size.
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
+import { createApp } from '../../support/app.ts'
 
 const MIB = 1024 * 1024
 const COUNT = 20_000

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
+import { createApp } from '../../support/app.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 
 const NOW = Date.UTC(2026, 10, 16, 12)

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Hono } from 'hono'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { createMetrics } from '../../../src/kit/observe/metrics.ts'
 import { Directory } from '../../../src/store/fs/directory.ts'
 import { fsStore } from '../../../src/store/fs.ts'
 import type { Store } from '../../../src/store/store.ts'
+import { createApp } from '../../support/app.ts'
 
 let directory: string
 let store: Store

@@ -2,10 +2,10 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AppOptions, createApp } from '../../../src/app.ts'
 import { fsStore } from '../../../src/store/fs.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import type { Store } from '../../../src/store/store.ts'
+import { type AppOptions, createApp } from '../../support/app.ts'
 
 const LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR']
 const line = (i: number, more = '') =>

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import type { FleetNode } from '../../../src/answers.ts'
-import { createFleet } from '../../../src/fleet/fleet.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
 import { levelCounter } from '../../../src/ship/home/levels.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { readDay } from '../../../src/store/segment/day.ts'
 import { contextOf } from '../../log/context.ts'
+import { createFleet } from '../../support/app.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { wholes } from '../../support/random.mjs'
 

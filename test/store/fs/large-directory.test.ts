@@ -3,8 +3,8 @@ import * as promises from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { fsStore } from '../../../src/store/fs.ts'
+import { createApp } from '../../support/app.ts'
 
 vi.mock('node:fs', async (original) => {
   const real = await original<typeof fs>()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
 import { all } from '../../../src/store/contract/assert.ts'
 import { s3Store } from '../../../src/store/s3.ts'
+import { createApp } from '../../support/app.ts'
 
 const TEXT = Array.from({ length: 50 }, (_, i) => `line ${i}\n`).join('')
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { createApp } from '../../../../src/app.ts'
-import { mcp } from '../../../../src/doors/mcp/mcp.ts'
+import { mcp } from '../../../../src/doors/mcp.ts'
 import { memoryStore } from '../../../../src/store/memory.ts'
+import { createApp } from '../../../support/app.ts'
 import { toolsOf } from '../../../support/mcp.ts'
 
 const app = createApp({ logs: memoryStore({ 'a.log': 'x\n', 'b.log': 'y\n' }), config: 'a = 1\n', mcp })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../../../src/app.ts'
-import { mcp } from '../../../../src/doors/mcp/mcp.ts'
+import { mcp } from '../../../../src/doors/mcp.ts'
 import { memoryStore } from '../../../../src/store/memory.ts'
+import { createApp } from '../../../support/app.ts'
 import { manualClock } from '../../../support/manual-clock.ts'
 import { toolsOf } from '../../../support/mcp.ts'
 

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest'
-import { createApp } from '../../../../src/app.ts'
-import { mcp } from '../../../../src/doors/mcp/mcp.ts'
-import { createFleet } from '../../../../src/fleet/fleet.ts'
+import { mcp } from '../../../../src/doors/mcp.ts'
 import { memoryStore } from '../../../../src/store/memory.ts'
+import { createApp, createFleet } from '../../../support/app.ts'
 import { manualClock } from '../../../support/manual-clock.ts'
 import { messageOf, toolsOf } from '../../../support/mcp.ts'
 

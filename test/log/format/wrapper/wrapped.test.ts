@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../../../src/app.ts'
 import { memoryStore } from '../../../../src/store/memory.ts'
+import { createApp } from '../../../support/app.ts'
 import { FIXTURES, linesOf } from '../fixtures.ts'
 
 const text = (id: string) => linesOf(FIXTURES.find((fixture) => fixture.id === id)!)

@@ -1,3 +1,5 @@
+import { readable } from '../core/config.ts'
+import type { Query } from '../core/query.ts'
 import { claim } from '../http/caller.ts'
 import { jsonResponse, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
 import { Problem } from '../http/problem.ts'
@@ -9,10 +11,8 @@ import { LogError } from '../log/error.ts'
 import { budgetOf, runInSlot, type ViewContext } from '../log/view/context.ts'
 import type { createConfigReader } from '../node/config.ts'
 import { openVersions, type VersionSource } from '../node/versions.ts'
-import { readable } from './config.ts'
-import { instantOf } from './parameters/meaning.ts'
-import type { Query } from './parameters/read.ts'
-import { DEFAULT_VERSIONS } from './parameters/table.ts'
+import { instantOf } from '../routes/parameters/meaning.ts'
+import { DEFAULT_VERSIONS } from '../routes/parameters/table.ts'
 
 /** `GET /api/v1/config/history`, and what other routes need of the earlier versions. */
 export function configHistory(

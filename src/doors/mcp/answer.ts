@@ -7,12 +7,7 @@ import { parseZone, UTC } from '../../log/time.ts'
 import { EndlessError, textOf } from '../client/body.ts'
 import { createClient } from '../client.ts'
 import { isTool, loadProtocol, serverFor } from './protocol.ts'
-import { type Mcp, type McpService, noteCall } from './service.ts'
-
-export type { Mcp, McpService } from './service.ts'
-
-/** The Model Context Protocol at `POST /mcp`, for `createApp({ mcp })`: assistants read logs and configurations. */
-export const mcp: Mcp = { answer }
+import { type McpService, noteCall } from './service.ts'
 
 const MOST_BYTES = 64 * 1024
 const METHODS = 'POST, OPTIONS'
@@ -21,7 +16,8 @@ const HEADERS = 'Content-Type, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-S
 
 const HEADERS_OF_ANSWERS = { 'Cache-Control': 'private, no-store', 'X-Content-Type-Options': 'nosniff' }
 
-async function answer(_: Request, service: McpService): Promise<Response> {
+/** The Model Context Protocol at `POST /mcp`: assistants read logs and configurations. */
+export async function answer(service: McpService): Promise<Response> {
   const response = await service.guarded(async (request, grant) => {
     checkOrigin(request, service.corsOrigins)
     if (request.method === 'OPTIONS') return respond(null, { Allow: METHODS, ...HEADERS_OF_ANSWERS }, 204)

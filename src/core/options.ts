@@ -1,7 +1,6 @@
-import type { TokenSource } from './access/guard.ts'
-import type { NodeInfo } from './answers.ts'
-import type { Loki } from './doors/loki/files.ts'
-import type { Mcp } from './doors/mcp/service.ts'
+import type { Token } from '../access/grant.ts'
+import type { TokenSource } from '../access/guard.ts'
+import type { NodeInfo } from '../answers.ts'
 import {
   any,
   type Check,
@@ -9,35 +8,27 @@ import {
   type Checks,
   calling,
   checkOptions,
-  flag,
   having,
   type NeededOf,
   type OptionsOf,
   type StrictOf,
   texts,
-} from './kit/checked.ts'
-import type { Metrics } from './kit/observe/metrics.ts'
-import type { Tracer } from './kit/observe/tracer.ts'
-import { READING } from './log/options.ts'
-import type { NodeFacts } from './node/identity.ts'
-import type { VersionSource } from './node/versions.ts'
-import type { Page } from './routes/page.ts'
-import type { Store } from './store/store.ts'
+} from '../kit/checked.ts'
+import type { Tracer } from '../kit/observe/tracer.ts'
+import { READING } from '../log/options.ts'
+import type { NodeFacts } from '../node/identity.ts'
+import type { VersionSource } from '../node/versions.ts'
+import type { Store } from '../store/store.ts'
+import type { Capability } from './capability.ts'
+import type { Around } from './routing.ts'
 
 /** Options whose absence opens something: `token: env.TOKEN` without the variable must not serve logs to everyone. */
 const PROTECTING = {
-  /** When set, every request under `/api/` needs `Authorization: Bearer …`; undefined is refused. @default none */
-  token: token(),
   /**
-   * Several tokens with names, scopes, files and nodes; `token` also works, and allows everything. Called for every request:
-   * return the same array while nothing has changed. @default none
+   * Who may ask: a token, several tokens with names, or whatever you know about a request. Without it, everybody. An option
+   * that is undefined is refused. @default everybody
    */
-  tokens: calling<TokenSource>('returns the tokens'),
-  /**
-   * Names a client that needs no token, such as by its certificate, from what the server passes beside the request; null
-   * for the others, who need a token, and get no answer where there is none. @default nobody is known otherwise
-   */
-  identify: calling<(bindings: unknown) => string | null>('returns a name or null'),
+  auth: auth(),
   /** Host names to answer to. @default any */
   allowHosts: texts,
   /** Shell patterns; a file that matches none of them is neither listed nor read. @default every file */
@@ -50,16 +41,6 @@ const ANSWERING = {
   onAccess: calling<(request: Request, name: string) => void>('takes a request and a name'),
   /** Origins whose pages may read the API. @default none */
   corsOrigins: texts,
-  /** The web page at `/`: `import { page } from 'nodestate/page'`. @default none, and it is not bundled */
-  page: given<Page | (() => Page | Promise<Page>)>('page', 'html'),
-  /** Loki's read API below `/loki/`: `import { loki } from 'nodestate/loki'`. @default none, and it is not bundled */
-  loki: given<Loki | (() => Promise<Loki>)>('loki', 'answer'),
-  /** MCP at `/mcp`, for assistants: `import { mcp } from 'nodestate/mcp'`. @default none, and it is not bundled */
-  mcp: given<Mcp | (() => Promise<Mcp>)>('mcp', 'answer'),
-  /** Counts requests and store calls, and shows them at `/metrics`; see `nodestate/metrics`. @default none */
-  metrics: having<Metrics>('what createMetrics of nodestate/metrics returns', 'request', 'store', 'show'),
-  /** Whether `/metrics` needs no token. @default false */
-  metricsOpen: flag,
   /** A tracer of OpenTelemetry's API, such as `trace.getTracer('nodestate')`: one span for each request. @default none */
   observe: having<Tracer>("a tracer of OpenTelemetry's API", 'startSpan'),
   /** Called for every failure of the service itself (status 500 and above). @default console.error */
@@ -75,6 +56,10 @@ const SHARED = {
    * the name of the log where the store itself is such a folder. @default false
    */
   join: join(),
+  /** What is added to the three operations: `full()` of `nodestate/full`, or some of it. @default nothing */
+  with: capabilities(),
+  /** What happens to a path that is not known: 404, or at `next` the next route of an outer app. @default 'problem' */
+  unknown: words('problem', 'next'),
   ...ANSWERING,
   ...READING,
 }
@@ -123,6 +108,10 @@ export function checkShared(options: object, own: Checks, of: Checked): void {
       'Cannot use the option nested here: say it to the store, as in fsStore(path, { nested: true }).',
     )
   checkOptions(options, { ...own, ...PROTECTING, ...SHARED }, of)
+  checkAuth(given.auth)
+  const names = ((given.with ?? []) as readonly Capability[]).map(({ name }) => name)
+  const twice = names.find((name, i) => names.indexOf(name) !== i)
+  if (twice !== undefined) throw new TypeError(`Cannot use the option with: ${twice} is in it twice.`)
 }
 
 /** Folders of dated objects are hidden by a store that shows no folders. */
@@ -144,6 +133,48 @@ function config(): Check<string | (() => string | Promise<string>)> {
       : 'TOML text, or a function that returns it'
 }
 
+/** Who may ask. At least one of these. */
+const AUTH = {
+  /** Every request under `/api/` needs `Authorization: Bearer …` with it, and may see everything. @default none */
+  token: token(),
+  /**
+   * Several tokens with names, scopes, files and nodes. Called for every request: return the same array while nothing has
+   * changed. @default none
+   */
+  tokens: calling<TokenSource>('returns the tokens'),
+  /**
+   * Names a client that needs no token, by its certificate or by what a middleware found out: a name, or one with scopes,
+   * files and nodes; null for the others, who need a token, and get no answer where there is none. @default nobody is known
+   */
+  identify: calling<Identify>('returns a name or null'),
+}
+export type Auth = string | StrictOf<typeof AUTH>
+
+/** What is known about a client: its name, for the audit, and what it may see. @default everything */
+export type Identity = string | Omit<Token, 'token'>
+export type Identify = (request: Request, around: Around) => Identity | null | Promise<Identity | null>
+
+function auth(): Check<Auth> {
+  const single = token()
+  const check = (value: unknown) => {
+    if (typeof value === 'string') return single(value)
+    const isSome = typeof value === 'object' && value !== null && Object.keys(value).length > 0
+    return isSome ? null : 'a token, or an object with token, tokens or identify'
+  }
+  return check
+}
+
+/** Throws a TypeError about `auth`, which never opens the service by accident. */
+function checkAuth(auth: unknown): void {
+  if (typeof auth !== 'object' || auth === null) return
+  for (const [name, value] of Object.entries(auth))
+    if (value === undefined || value === null)
+      throw new TypeError(
+        `Cannot use the option auth.${name}: it is ${value}; give it a value, or leave it out.`,
+      )
+  checkOptions(auth, AUTH, { what: 'auth', where: 'auth.' })
+}
+
 function token(): Check<string> {
   return (value) =>
     typeof value === 'string' && /^[\x21-\x7e]+$/.test(value)
@@ -151,15 +182,18 @@ function token(): Check<string> {
       : 'printable ASCII without spaces, and not empty'
 }
 
+function capabilities(): Check<readonly Capability[]> {
+  return (value) =>
+    Array.isArray(value) && value.every((one) => typeof one?.name === 'string')
+      ? null
+      : 'a list of capabilities, such as full() of nodestate/full'
+}
+
+function words<W extends string>(...words: readonly W[]): Check<W> {
+  return (value) => (words.includes(value as W) ? null : words.map((word) => `'${word}'`).join(' or '))
+}
+
 function join(): Check<boolean | string> {
   return (value) =>
     typeof value === 'boolean' || (typeof value === 'string' && value !== '') ? null : 'true, false or a name'
-}
-
-/** What an entry of this package exports, a function that loads it, or false. */
-function given<T>(name: string, member: string): Check<T | false> {
-  return (value) => {
-    const isOne = typeof value === 'object' && value !== null && member in value
-    return isOne || value === false || typeof value === 'function' ? null : `what nodestate/${name} exports`
-  }
 }

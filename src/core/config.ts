@@ -8,7 +8,7 @@ import { type Config, ConfigError, type createConfigReader } from '../node/confi
 import { HomeError } from '../node/home.ts'
 import { describeNode, knownFields, type NodeFacts } from '../node/identity.ts'
 import { StoreError } from '../store/store.ts'
-import type { Query } from './parameters/read.ts'
+import type { Query } from './query.ts'
 
 type ConfigReader = ReturnType<typeof createConfigReader>
 

@@ -15,6 +15,8 @@ export type Resource =
 
 export interface Parameter {
   name: string
+  /** The capability that it belongs to. @default 'search', or the core where it is in its table */
+  of?: string
   on: readonly Resource[]
   /**
    * What it selects: the `log`, which of its records (`filter`), which part of those (`part`, or `cursor`, which links

@@ -1,7 +1,9 @@
-import { bad, searchOf, show } from '../../http/params.ts'
-import { type Parameter, type Resource, rowsOf } from './row.ts'
-import type { Values } from './table.ts'
-import { TAIL_PARAMETERS } from './tail-table.ts'
+import { bad, searchOf, show } from '../http/params.ts'
+import { once } from '../kit/limits/once.ts'
+import type { Values } from '../routes/parameters/table.ts'
+import { capabilityOf, notIncluded } from './not-included.ts'
+import { type Parameter, type Resource, rowsOf } from './parameter.ts'
+import { CORE_PARAMETERS } from './parameters.ts'
 
 export interface Query extends Values {
   /** The names of the known parameters that were given. */
@@ -17,31 +19,31 @@ const PROXY_PARAMETERS = new Set(['target', 'path'])
 
 /**
  * Reads the queries of a resource. A known parameter that is malformed, or given twice, is a problem that names it.
- * `max` sets the maximum of an integer. `fleet` adds what only a fleet knows. The table is loaded for the first request
- * that is not a plain tail.
+ * `max` sets the maximum of an integer. `more` loads the rows of capabilities, for the first request that has a parameter
+ * which the core does not know.
  */
 export function queryReader(
   resource: Resource,
-  max: { [N in keyof Values]?: number | undefined } = {},
-  fleet = false,
-): (url: string) => Query | Promise<Query> {
-  const readTail = reader(rowsOf(TAIL_PARAMETERS, resource), max)
-  let readAll: typeof readTail | null = null
-  let last: { url: string; query: Query } | null = null
-  return (url) => {
-    // A client that refreshes asks the same again.
-    if (last?.url === url) return last.query
-    const query = readTail(url)
-    if (query.unknown) return readAll?.(url) ?? loadAll(url)
-    last = { url, query }
-    return query
-  }
-
-  async function loadAll(url: string): Promise<Query> {
-    const { FLEET_PARAMETERS, PARAMETERS } = await import('./table.ts')
-    const rows: Parameter[] = rowsOf(PARAMETERS, resource)
-    readAll ??= reader(fleet ? [...rows, ...rowsOf(FLEET_PARAMETERS, resource)] : rows, max)
-    return readAll(url)
+  max: { [N in keyof Values]?: number | undefined },
+  more: () => Promise<readonly Parameter[]>,
+): (url: string) => Promise<Query> {
+  const readCore = reader(rowsOf(CORE_PARAMETERS, resource), max)
+  const readAll = once(async () => {
+    const rows = [...CORE_PARAMETERS, ...(await more())]
+    return reader(rowsOf(rows, resource), max)
+  })
+  return async (url) => {
+    const query = readCore(url)
+    if (!query.unknown) return query
+    const read = (await readAll())(url)
+    if (read.unknown)
+      for (const name of searchOf(url).keys()) {
+        const capability = read.given.includes(name as keyof Values)
+          ? undefined
+          : capabilityOf(resource, name)
+        if (capability !== undefined) throw notIncluded(`the parameter ${name}`, capability)
+      }
+    return read
   }
 }
 

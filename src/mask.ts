@@ -1,0 +1,1 @@
+export { MASK, redact } from './mask/redact.ts'
