@@ -1,6 +1,7 @@
 // Closes nodestate/deno while clients are connected in several ways; embedding.parts.test.ts reads what it prints.
 
 import { serve } from '../../../dist/entry/deno.js'
+import { full } from '../../../dist/full.js'
 import { createApp } from '../../../dist/index.js'
 import { memoryStore } from '../../../dist/store/memory.js'
 
@@ -8,7 +9,7 @@ const LINE = '2026-11-15 02:10:00.123\tINFO\ta.go:1\t[A]: one\n'
 const logs = memoryStore({ 'a.log': LINE, 'large.log': LINE.repeat(1_000_000) })
 const errors = []
 const onError = (error) => errors.push(String(error))
-const app = createApp({ logs, config: '', onError })
+const app = createApp({ logs, config: '', with: full(), onError })
 
 /** A request as bytes; nothing of its answer is read. */
 async function send(port, text) {
