@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import type { PartName } from '../parts/parts.mjs'
 import { bucketWriter } from '../support/bucket.ts'
 import { type Running, start } from '../support/child.ts'
-import { startMiniflare } from '../support/miniflare.ts'
+import { placeOf, startMiniflare } from '../support/miniflare.ts'
 import { part } from '../support/parts.ts'
 import { HOME, writeHome } from './fixture.ts'
 
@@ -34,7 +34,7 @@ export async function prepareGround(): Promise<Ground> {
   writeHome(directory)
   const bindings = { NODESTATE_HOME: 'nodes/db-4', NODESTATE_INSECURE: '1', NODESTATE_MCP: '1' }
   const flare = await startMiniflare({ folder: join(root, 'dist/worker'), bindings })
-  const writer = bucketWriter({ ...flare, endpoint: flare.s3 })
+  const writer = bucketWriter(placeOf(flare))
   for (const [key, bytes] of Object.entries(HOME)) await writer.put(`nodes/db-4/${key}`, bytes)
   return {
     directory,

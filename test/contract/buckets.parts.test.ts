@@ -4,7 +4,7 @@ import { all, codeOf } from '../../src/store/contract/assert.ts'
 import { storeContract } from '../../src/store/contract.ts'
 import { s3Store } from '../../src/store/s3.ts'
 import { bucketWriter } from '../support/bucket.ts'
-import { type Flare, startMiniflare } from '../support/miniflare.ts'
+import { type Flare, placeOf, startMiniflare } from '../support/miniflare.ts'
 import { lacking, part } from '../support/parts.ts'
 import { remoteStore } from './remote.ts'
 
@@ -18,7 +18,7 @@ describe.skipIf(needs)(`Miniflare${needs ? ` (${needs})` : ''}`, () => {
     flare = await startMiniflare({ main: join(import.meta.dirname, 'r2-worker.ts') })
   })
   afterAll(() => flare?.stop())
-  const place = () => ({ ...flare, endpoint: flare.s3 })
+  const place = () => placeOf(flare)
 
   storeContract(vitest, 'R2, in workerd,', async () => remoteStore(flare.url), {
     alwaysThere: 'a binding names a bucket that exists: the deployment fails otherwise',

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { partsFolder } from '../parts/parts.mjs'
 import { bucketWriter } from '../support/bucket.ts'
 import { type Running, start } from '../support/child.ts'
-import { type Flare, startMiniflare } from '../support/miniflare.ts'
+import { type Flare, placeOf, startMiniflare } from '../support/miniflare.ts'
 import { type Project, packedProject } from '../support/packed.ts'
 import { lacking, part } from '../support/parts.ts'
 import { type Issuer, startIssuer } from './issuer.ts'
@@ -116,7 +116,7 @@ describe.skipIf(noFlare)(title('on Cloudflare and in front of a bucket', noFlare
     issuer = await startIssuer('/cdn-cgi/access/certs')
     const bindings = { TEAM: issuer.url, AUD: 'tag' }
     flare = await startMiniflare({ main: at('cloudflare-access/worker.js'), bindings })
-    const bucket = bucketWriter({ ...flare, endpoint: flare.s3 })
+    const bucket = bucketWriter(placeOf(flare))
     await bucket.put('a.log', 'hello\n')
     await bucket.put('db-4/logs/a.log', 'of db-4\n')
     await bucket.put('db-4/config.toml', '[http]\nport = 9000\npassword = "hunter2"\n')

@@ -5,7 +5,7 @@ import { s3Store } from '../../src/store/s3.ts'
 import { segmentStore } from '../../src/store/segments.ts'
 import { createApp } from '../support/app.ts'
 import { bucketWriter } from '../support/bucket.ts'
-import { type Flare, startMiniflare } from '../support/miniflare.ts'
+import { type Flare, placeOf, startMiniflare } from '../support/miniflare.ts'
 import { part } from '../support/parts.ts'
 import { putLife } from '../support/segments.ts'
 
@@ -33,7 +33,7 @@ describe.skipIf(needs)(`a fleet on the R2 binding, in workerd${needs ? ` (${need
   beforeAll(async () => {
     const bindings = { NODESTATE_FLEET: 'prod', NODESTATE_TOKEN: 'secret', NODESTATE_LOKI: '1' }
     flare = await startMiniflare({ main: 'dist/entry/cloudflare.js', bindings })
-    const { put } = bucketWriter({ ...flare, endpoint: flare.s3 })
+    const { put } = bucketWriter(placeOf(flare))
     for (const id of ['db-1', 'db-2']) {
       const below = (key: string, bytes: Uint8Array | string) => put(`prod/${id}/${key}`, bytes)
       await below('ship.json', beat)
@@ -75,7 +75,7 @@ describe.skipIf(needs)(`a fleet on the R2 binding, in workerd${needs ? ` (${need
   })
 
   it('answers for a node as its home does', async () => {
-    const bucket = { ...flare, endpoint: flare.s3 }
+    const bucket = placeOf(flare)
     const home = s3Store({ ...bucket, prefix: 'prod/db-2' })
     const logs = segmentStore(home, s3Store({ ...bucket, prefix: 'prod/db-2/logs' }))
     const own = createApp({ logs, ...openHome(home), page })
@@ -146,7 +146,7 @@ nodes = ["db-1?"]
 `
     const bindings = { NODESTATE_FLEET: '.', NODESTATE_TOKENS: tokens, NODESTATE_LOKI: '1' }
     flare = await startMiniflare({ main: 'dist/entry/cloudflare.js', bindings })
-    const { put } = bucketWriter({ ...flare, endpoint: flare.s3 })
+    const { put } = bucketWriter(placeOf(flare))
     await Promise.all(ids.map((id) => put(`${id}/ship.json`, beat)))
   })
   afterAll(() => flare?.stop())

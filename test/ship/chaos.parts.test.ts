@@ -8,7 +8,7 @@ import { parseKey } from '../../src/store/segment/names.ts'
 import { bucketWriter } from '../support/bucket.ts'
 import { noFaketime } from '../support/faketime.ts'
 import { type Fault, startFaultProxy } from '../support/fault-proxy.ts'
-import { type Flare, startMiniflare } from '../support/miniflare.ts'
+import { type Flare, placeOf, startMiniflare } from '../support/miniflare.ts'
 import { lacking, part } from '../support/parts.ts'
 import { fractions } from '../support/random.mjs'
 import { ChaoticLog, chaos, verifyShipped } from './chaos.ts'
@@ -63,8 +63,7 @@ describe.skipIf(needs)(`on Miniflare${needs ? ` (${needs})` : ''}`, () => {
   })
   afterAll(() => flare?.stop())
   suite(kindsOn('miniflare'), () => ({
-    ...flare,
-    endpoint: flare.s3,
+    ...placeOf(flare),
     region: 'us-east-1',
     worker: flare.url,
   }))

@@ -7,7 +7,7 @@ import type { ConfigVersion, NodeConfig } from '../../src/doors/client.ts'
 import { s3Store } from '../../src/store/s3.ts'
 import { parseVersion } from '../../src/store/segment/configs.ts'
 import { cleanUp, launch, type Program, serve, temporaryDirectory } from '../program.ts'
-import { type Flare, startMiniflare } from '../support/miniflare.ts'
+import { type Flare, placeOf, startMiniflare } from '../support/miniflare.ts'
 import { part } from '../support/parts.ts'
 import { objectsOf } from './home.ts'
 
@@ -71,7 +71,7 @@ describe.skipIf(needs)(`versions of a configuration in a bucket${needs ? ` (${ne
     await cleanUp()
   })
 
-  const store = () => s3Store({ ...flare, endpoint: flare.s3, prefix: 'prod/db-4' })
+  const store = () => s3Store({ ...placeOf(flare), prefix: 'prod/db-4' })
   async function isPresent(toml: string): Promise<boolean> {
     const read = await store().read('config.toml')
     return read !== null && (await new Response(read.body).text()) === masked(toml)

@@ -23,7 +23,7 @@ import { s3Store } from '../../src/store/s3.ts'
 import { cleanUp, launch, temporaryDirectory } from '../program.ts'
 import { clockEnv, noFaketime } from '../support/faketime.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
-import { type Flare, startMiniflare } from '../support/miniflare.ts'
+import { type Flare, placeOf, startMiniflare } from '../support/miniflare.ts'
 import { lacking, part } from '../support/parts.ts'
 import { livesOf, objectsIn, objectsOf, textOf } from './home.ts'
 
@@ -418,7 +418,7 @@ describe.skipIf(needs)(`nodestate ship to a bucket${needs ? ` (${needs})` : ''}`
     const file = join(logs, 'broker.log')
     writeFileSync(file, text(0, 3))
     const prefix = 'hold'
-    const store = s3Store({ ...flare, endpoint: flare.s3, prefix })
+    const store = s3Store({ ...placeOf(flare), prefix })
     const lives = async () => livesOf(await objectsOf(store), 'broker.log')
     const args = ['--logs', logs, '--flush', '100ms', '--hold', '2s', '--metrics-listen', '127.0.0.1:0']
     const running = launch(['ship', ...args, `s3://${flare.bucket}/${prefix}`], { env: env() })

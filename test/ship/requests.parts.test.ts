@@ -9,7 +9,7 @@ import { s3Bucket } from '../../src/ship/s3.ts'
 import { Shipper } from '../../src/ship/shipper.ts'
 import { cleanUp, temporaryDirectory } from '../program.ts'
 import { readClock } from '../support/manual-clock.ts'
-import { type Flare, startMiniflare } from '../support/miniflare.ts'
+import { type Flare, placeOf, startMiniflare } from '../support/miniflare.ts'
 import { part } from '../support/parts.ts'
 
 const SECONDS_A_MONTH = 30 * 24 * 3600
@@ -62,8 +62,7 @@ async function count(flare: Flare, { row, seconds, lines, flushMs }: (typeof ROW
   const counted = { put: 0, get: 0, list: 0 }
   let isCounting = false
   const bucket = s3Bucket({
-    ...flare,
-    endpoint: flare.s3,
+    ...placeOf(flare),
     prefix: `requests-${ROWS.findIndex((other) => other.row === row)}`,
     onRequest: (op) => {
       if (isCounting) counted[op]++

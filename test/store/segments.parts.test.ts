@@ -3,7 +3,7 @@ import { s3Store } from '../../src/store/s3.ts'
 import { segmentStore } from '../../src/store/segments.ts'
 import { createApp } from '../support/app.ts'
 import { bucketWriter } from '../support/bucket.ts'
-import { type Flare, startMiniflare } from '../support/miniflare.ts'
+import { type Flare, placeOf, startMiniflare } from '../support/miniflare.ts'
 import { lacking, part } from '../support/parts.ts'
 import { putEnd, putSegment } from '../support/segments.ts'
 
@@ -27,7 +27,7 @@ describe.skipIf(needs)(`${SEGMENTS} segments on Miniflare${needs ? ` (${needs})`
     flare = await startMiniflare()
   })
   afterAll(() => flare?.stop())
-  suite(() => ({ ...flare, endpoint: flare.s3, region: 'us-east-1' }))
+  suite(() => ({ ...placeOf(flare), region: 'us-east-1' }))
 })
 
 const ceph = process.env.NODESTATE_TEST_RADOSGW?.replace(/^.*AWS_ENDPOINT_URL=(\S+).*$/s, '$1')

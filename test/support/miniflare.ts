@@ -35,3 +35,8 @@ export async function startMiniflare(
   })
   return { ...(JSON.parse(running.line) as { url: string; s3: string }), ...keys, stop: running.stop }
 }
+
+/** Where its bucket is, as the options of a store. */
+export function placeOf({ bucket, accessKeyId, secretAccessKey, s3 }: Flare) {
+  return { bucket, accessKeyId, secretAccessKey, endpoint: s3 }
+}

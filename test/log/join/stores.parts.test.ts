@@ -9,7 +9,7 @@ import type { Store } from '../../../src/store/store.ts'
 import { remoteStore } from '../../contract/remote.ts'
 import { createApp } from '../../support/app.ts'
 import { bucketWriter } from '../../support/bucket.ts'
-import { type Flare, startMiniflare } from '../../support/miniflare.ts'
+import { type Flare, placeOf, startMiniflare } from '../../support/miniflare.ts'
 import { lacking, part } from '../../support/parts.ts'
 import { KEYS, lineAt } from './bucket.ts'
 
@@ -104,7 +104,7 @@ describe.skipIf(needs)(`Miniflare${needs ? ` (${needs})` : ''}`, () => {
 
   describe('S3, on the endpoint of Miniflare,', () =>
     joinedLogs(() => {
-      const place = { ...flare, endpoint: flare.s3 }
+      const place = placeOf(flare)
       const writer = bucketWriter(place)
       return {
         store: s3Store({ ...place, prefix: 's3' }),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import { bucketWriter } from '../../support/bucket.ts'
-import { type Flare, startMiniflare } from '../../support/miniflare.ts'
+import { type Flare, placeOf, startMiniflare } from '../../support/miniflare.ts'
 import { part } from '../../support/parts.ts'
 import { faultSuite } from '../faults.ts'
 
@@ -14,7 +14,7 @@ describe.skipIf(needs)(`Miniflare${needs ? ` (${needs})` : ''}`, () => {
   afterAll(() => flare?.stop())
 
   faultSuite('S3, signed, on Miniflare', async () => {
-    const writer = bucketWriter({ ...flare, endpoint: flare.s3 })
+    const writer = bucketWriter(placeOf(flare))
     const { bucket, accessKeyId, secretAccessKey } = flare
     return { endpoint: flare.s3, options: { bucket, accessKeyId, secretAccessKey }, put: writer.put }
   })
