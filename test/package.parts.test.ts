@@ -103,7 +103,9 @@ console.log(JSON.stringify(out))\n`,
         const out = JSON.parse(result.stdout)
         for (const name of names) expect(out[name].length, name).toBeGreaterThan(0)
         for (const name of names.filter((name) => /\/(node|bun|deno)$/.test(name)))
-          expect(out[name]).toEqual(name === 'nodestate/node' ? ['certificateName', 'serve'] : ['serve'])
+          expect(out[name]).toEqual(
+            name === 'nodestate/node' ? ['certificateName', 'listener', 'serve'] : ['serve'],
+          )
       },
     )
 
@@ -318,14 +320,14 @@ console.log(typeof (await import('./lambda.js')).handler)\n`,
     )
     expect(run(process.execPath, ['handler.mjs'])).toMatchObject({ stdout: 'function\n', stderr: '' })
     project.write('no-handler.mjs', `delete process.env.TOKEN\nawait import('./lambda.js')\n`)
-    expect(run(process.execPath, ['no-handler.mjs']).stderr).toContain('Cannot use the option token')
+    expect(run(process.execPath, ['no-handler.mjs']).stderr).toContain('Cannot use the option auth')
   })
 
   it('worker.js exports a worker, which answers 503 without its token', () => {
     project.write(
       'worker-run.mjs',
       `import worker from './worker.js'
-const BUCKET = { list: async () => ({ objects: [], truncated: false }) }
+const BUCKET = { get: async () => null, head: async () => null, list: async () => ({ objects: [], truncated: false }) }
 for (const env of [{ BUCKET }, { BUCKET, TOKEN: '' }, { BUCKET, TOKEN: 't' }]) {
   const request = new Request('http://h/api/v1/log/list', { headers: { Authorization: 'Bearer t' } })
   const answer = await worker.fetch(request, env)

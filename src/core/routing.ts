@@ -53,7 +53,8 @@ export type Access = (request: Request, around: Around) => Grant | Promise<Grant
 /** What comes with a request: what the runtime passes beside it, and the variables of the apps around this one. */
 export interface Around {
   env: unknown
-  var: Readonly<Record<string, unknown>>
+  // biome-ignore lint/suspicious/noExplicitAny: only the middleware that set one knows its type
+  var: Readonly<Record<string, any>>
 }
 
 /** What a request needs to be answered: a scope, any valid token, or nothing. */
