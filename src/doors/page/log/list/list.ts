@@ -132,12 +132,12 @@ export class VirtualList {
   place(seq: number, offset: number | ((height: number) => number)): void {
     const index = seq - this.#source.first()
     if (index < 0 || index >= this.heights.length) return
-    // Measuring the rows above it moves it.
+    const goal = () =>
+      this.heights.top(index) - (typeof offset === 'number' ? offset : offset(this.heights.get(index)))
+    // Drawing measures the row and those above it, which moves it.
     for (let round = 0; round < 4; round++) {
-      const height = this.heights.get(index)
-      const goal = this.heights.top(index) - (typeof offset === 'number' ? offset : offset(height))
-      this.#go(goal)
-      if (Math.abs(this.#place - goal) < 1 && height === this.heights.get(index)) break
+      this.#go(goal())
+      if (Math.abs(this.#place - goal()) < 1) break
     }
     this.stick = this.atEnd && this.#source.complete()
   }
