@@ -81,6 +81,7 @@ const PATTERN = {
   first: '2026-11-15T01:10:00.000Z',
   last: '2026-11-15T01:15:00.000Z',
   example: 'slow query took 1204ms',
+  over: Array.from({ length: 24 }, (_, part) => (part < 20 ? 15 : 0)),
 }
 export const FIELDS = {
   records: 300,
