@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { loki as readApi } from '../../../src/doors/loki.ts'
 import { openApi } from '../../../src/doors/openapi/document.ts'
 import { Problem } from '../../../src/http/problem.ts'
+import { systemClock } from '../../../src/kit/limits/clock.ts'
 import { createMetrics } from '../../../src/kit/observe/metrics.ts'
 import { HomeError } from '../../../src/node/home.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
@@ -96,6 +97,12 @@ const versions = memoryStore({
   [versionKey({ time: Date.UTC(2026, 10, 15), crc: 2 })]: 'a = 2',
 })
 const OPTIONS = { logs: small, config: 'a = 1\n', loki: readApi, onError: () => {} }
+/** Each look at the clock finds a second gone: the time of a search is over as it begins. */
+let elapsed = 0
+const LATE: Partial<AppOptions> = {
+  limits: { scanMillis: 1 },
+  clock: { ...systemClock, elapsed: () => (elapsed += 1000) },
+}
 
 /** Requests, each set to an app with these options. */
 const SCENARIOS: [Partial<AppOptions>, Asked[]][] = [
@@ -114,7 +121,7 @@ const SCENARIOS: [Partial<AppOptions>, Asked[]][] = [
   [{}, [loki('series', '', '&match[]=x'), loki('index/stats', 'x')]],
   [{}, [...searching('{file="broken.gz"}'), ...searching('{file="a.log.zst"}')]],
   [{ limits: { archiveBytes: 1000 } }, searching('{file="large.gz"}')],
-  [{ limits: { scanMillis: -1 } }, searching(A)],
+  [LATE, searching(A)],
   [
     { limits: { sources: 1 } },
     ['view', 'histogram', 'fields', 'groups'].map((name) => log(`${name}?file=*&by=level`)),
@@ -202,8 +209,7 @@ const SCENARIOS: [Partial<AppOptions>, Asked[]][] = [
   [{ node: () => Promise.reject(new HomeError('bad-object', 'It is not valid.')) }, [CONFIG, ...LOKI]],
   [{ config: `# ${'x'.repeat(1024 * 1024)}` }, [CONFIG, HISTORY, BLAME]],
   [{ versions: memoryStore(foreignObjects()) }, [HISTORY, BLAME]],
-  // A budget of no time at all.
-  [{ config: '# Masked for the first time.', limits: { scanMillis: 1e-9 } }, [CONFIG, HISTORY, BLAME]],
+  [{ ...LATE, config: '# Masked for the first time.' }, [CONFIG, HISTORY, BLAME]],
   [{ node: () => Promise.reject(new HomeError('missing-object', 'It is missing.')) }, [CONFIG]],
   [{ config: () => Promise.reject(new Problem('not-configured', 'Set it.')) }, [CONFIG, HISTORY, BLAME]],
   [{ config: () => Promise.reject(new HomeError('missing-object', 'It is missing.')) }, [HISTORY, BLAME]],
