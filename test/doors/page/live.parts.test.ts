@@ -319,9 +319,12 @@ describe.skipIf(missingBrowser)(
     it('reads a log where only small pages are allowed', async () => {
       const { logs } = makeLogs(3000)
       const node = await start(logs, '--max-size', '4096')
-      const page = await browser.open(`${node.url}/#file=broker.log`)
+      // A window that takes several of them to fill.
+      const page = await browser.open(`${node.url}/#file=broker.log`, {
+        viewport: { width: 1280, height: 2400 },
+      })
       await row(page, 'number 2999 ').waitFor()
-      await row(page, 'number 2960 ').waitFor({ state: 'attached' })
+      await row(page, 'number 2900 ').waitFor({ state: 'attached' })
       await page.context().close()
     })
   },
