@@ -50,7 +50,7 @@ describe.skipIf(missingBrowser)(title, { timeout: 120_000 }, () => {
       ])
     await expect.poll(() => page.locator('.records').first().locator('tr').count()).toBe(26)
     // Its policy allows its own style, and nothing else.
-    await expect.poll(() => page.evaluate<string>('getComputedStyle(document.body).maxWidth')).toBe('1200px')
+    await expect.poll(() => page.evaluate<string>('getComputedStyle(document.body).maxWidth')).toBe('1760px')
     const shown = (await page.locator('body').allInnerTexts()).join('')
     for (const secret of SECRETS) expect(shown.includes(secret), secret).toBe(false)
     expect(requests).toEqual([url])
