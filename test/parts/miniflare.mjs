@@ -25,7 +25,8 @@ const miniflare = new Miniflare({
   cf: false,
   log: new Log(LogLevel.ERROR),
   compatibilityDate: '2026-04-01',
-  ...(folder ? { modules: modulesIn(folder) } : { modules: true, script }),
+  // Without contents, Miniflare would look for the optional package that a worker imports when it is asked for MCP.
+  modules: folder ? modulesIn(folder) : [{ type: 'ESModule', path: 'worker.js', contents: script }],
   bindings,
   r2Buckets: { BUCKET: { id: bucket, s3Credentials: { accessKeyId, secretAccessKey } } },
   r2Persist: false,
