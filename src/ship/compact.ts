@@ -1,4 +1,5 @@
 import { concat } from '../kit/bytes.ts'
+import { systemClock } from '../kit/limits/clock.ts'
 import { inflate } from '../store/codec/member.ts'
 import {
   beginKey,
@@ -68,7 +69,7 @@ async function compactHome(context: CompactContext, home: string, done: Compacte
   if (!beat) return
   done.homes++
   // By the storage's clock: that of this machine may be wrong, and what is deleted is gone.
-  const expiry = expireMs === null ? Number.NEGATIVE_INFINITY : (beat.date ?? Date.now()) - expireMs
+  const expiry = expireMs === null ? Number.NEGATIVE_INFINITY : (beat.date ?? systemClock.now()) - expireMs
   for await (const { key, folder } of store.list(home + SEGMENTS, { shallow: true, folders: true })) {
     if (!folder) continue
     const log = key.slice((home + SEGMENTS).length, -1)

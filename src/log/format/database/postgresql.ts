@@ -1,11 +1,11 @@
 import { UTC, type Zone } from '../../time.ts'
-import { type LineFormat, linesOf } from '../format.ts'
+import { type LineFormat, linesOf, type RecordTaker } from '../format.ts'
 import { beforeSql, messageFields } from '../read/durations.ts'
 import { CONTINUATIONS, LONGEST_SEVERITY, severityIn, severityMarks } from '../read/severities.ts'
 import { isDigit, isStamp, parseStamp, readEpoch, type Stamp, stampOf } from '../read/stamp.ts'
 import { addFields } from '../read/vocabulary.ts'
 import { isWordByte } from '../read/words.ts'
-import { putContext, type RecordTaker, readBy } from '../record.ts'
+import { putContext, readBy } from '../record.ts'
 import { timePieces, zoneEnd } from '../shape.ts'
 
 /** How much is searched for the severity: prefixes with application names are long. */

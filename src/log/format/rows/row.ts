@@ -1,14 +1,14 @@
 import { systemClock } from '../../../kit/limits/clock.ts'
 import { UTC, type Zone } from '../../time.ts'
 import { clockOf, dayOf } from '../../wall-clock.ts'
-import type { LineFormat } from '../format.ts'
+import type { LineFormat, RecordReader } from '../format.ts'
 import { parseLevel, wordMarks } from '../read/level.ts'
 import { type StatusPlace, statusAt, statusMark } from '../read/status.ts'
 import { addFields, type HeadGroups, levelOfStatus, unnamed } from '../read/vocabulary.ts'
 import { wordOf } from '../read/words.ts'
 import { clockBefore, type Reference, type Years, yearsBefore } from '../read/years.ts'
 import { zoneName } from '../read/zone-names.ts'
-import { putContext, type RecordReader, readBy } from '../record.ts'
+import { putContext, readBy } from '../record.ts'
 import { type Piece, timePieces, wordEnd } from '../shape.ts'
 
 /**

@@ -1,9 +1,9 @@
 import { clockOf, dayOf } from '../../wall-clock.ts'
-import { type LineFormat, linesOf } from '../format.ts'
+import { type LineFormat, linesOf, type RecordTaker } from '../format.ts'
 import { LEVELS } from '../read/level.ts'
 import { isClock, isDigit, readClock, two } from '../read/stamp.ts'
 import { type Reference, yearsBefore } from '../read/years.ts'
-import { type RecordTaker, readBy } from '../record.ts'
+import { readBy } from '../record.ts'
 import { type Piece, timePieces } from '../shape.ts'
 
 /**

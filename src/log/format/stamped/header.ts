@@ -1,6 +1,6 @@
+import type { RecordTaker } from '../format.ts'
 import { parseLevel } from '../read/level.ts'
 import { unnamed } from '../read/vocabulary.ts'
-import type { RecordTaker } from '../record.ts'
 import type { Program } from './programs.ts'
 
 /** What a line says before its message. */

@@ -1,7 +1,7 @@
-import { decode, type LineFormat, skipAnsi } from '../format.ts'
+import { decode, type LineFormat, type RecordTaker, skipAnsi } from '../format.ts'
 import { levelAt, wordMarks } from '../read/level.ts'
 import { isCapital, isLetter } from '../read/words.ts'
-import { type RecordTaker, readBy } from '../record.ts'
+import { readBy } from '../record.ts'
 import { ProgramReader } from './header.ts'
 import { PROGRAMS } from './programs.ts'
 
