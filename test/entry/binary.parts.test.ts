@@ -60,9 +60,9 @@ describe.skipIf(missing ?? noNode)(
       // The search runs in WebAssembly.
       expect(await text('/api/v1/log/view?file=a.log&q=boom&level=error')).toContain('boom')
       const html = await text('/')
-      const assets = [...html.matchAll(/(?:src|href)="(?:\.\/)?([\w/.-]+\.(?:js|css|svg))"/g)].map(
-        ([, path]) => path!,
-      )
+      const named = [...html.matchAll(/(?:src|href)="([^"]+\.(?:js|css|svg))"/g)].map(([, path]) => path!)
+      // A start imports the asset of its name.
+      const assets = named.map((path) => path.replace('?start=', '?asset='))
       expect(assets.length).toBeGreaterThan(1)
       for (const path of assets) {
         const asset = await fetch(`${url}/${path}`)
