@@ -65,6 +65,20 @@ export function s3Bucket(options: S3BucketOptions): Bucket & Compactor & { check
     }
   }
 
+  /**
+   * Ceph's radosgw, and services made of it, take the tag of an `If-Match` only without its quotes. A refused write is
+   * tried in the other form, which costs a PUT; the form that succeeded is the first one from then on.
+   */
+  let isBare = false
+  async function replace(key: string, body: Uint8Array<ArrayBuffer>, etag: string): Promise<string | false> {
+    const tag = (bare: boolean) => (bare ? etag.replaceAll('"', '') : etag)
+    const written = await put(key, body, { ifMatch: tag(isBare) })
+    if (written !== false) return written
+    const other = await put(key, body, { ifMatch: tag(!isBare) })
+    if (other !== false) isBare = !isBare
+    return other
+  }
+
   async function put(
     key: string,
     body: Uint8Array<ArrayBuffer>,
@@ -108,7 +122,8 @@ export function s3Bucket(options: S3BucketOptions): Bucket & Compactor & { check
         const bytes = new Uint8Array(await new Response(read.body).arrayBuffer())
         return { bytes, etag, age: (read.date ?? now()) - modified }
       }),
-    put: (key, bytes, options = {}) => inTime(() => put(key, bytes, options)),
+    put: (key, bytes, { ifMatch, ...options } = {}) =>
+      inTime(() => (ifMatch === undefined ? put(key, bytes, options) : replace(key, bytes, ifMatch))),
     remove: (key) =>
       withRetries(patient, begin(patient, undefined), async (timer) => {
         const answer = await wire.send({ method: 'DELETE', key: root + key }, timer)
