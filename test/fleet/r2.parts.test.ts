@@ -32,7 +32,7 @@ describe.skipIf(needs)(`a fleet on the R2 binding, in workerd${needs ? ` (${need
   const get = (path: string, init: RequestInit = signed) => fetch(new URL(path, flare.url), init)
   beforeAll(async () => {
     const bindings = { NODESTATE_FLEET: 'prod', NODESTATE_TOKEN: 'secret', NODESTATE_LOKI: '1' }
-    flare = await startMiniflare({ main: 'dist/entry/cloudflare.js', bindings })
+    flare = await startMiniflare({ main: 'dist/entry/service/cloudflare.js', bindings })
     const { put } = bucketWriter(placeOf(flare))
     for (const id of ['db-1', 'db-2']) {
       const below = (key: string, bytes: Uint8Array | string) => put(`prod/${id}/${key}`, bytes)
@@ -145,7 +145,7 @@ token = "some"
 nodes = ["db-1?"]
 `
     const bindings = { NODESTATE_FLEET: '.', NODESTATE_TOKENS: tokens, NODESTATE_LOKI: '1' }
-    flare = await startMiniflare({ main: 'dist/entry/cloudflare.js', bindings })
+    flare = await startMiniflare({ main: 'dist/entry/service/cloudflare.js', bindings })
     const { put } = bucketWriter(placeOf(flare))
     await Promise.all(ids.map((id) => put(`${id}/ship.json`, beat)))
   })

@@ -31,7 +31,7 @@ const credentials = ({ endpoint, accessKeyId, secretAccessKey, region }: Place) 
 
 /** Where the homes are in the bucket: the worker serves them as a fleet. */
 const FLEET = 'chaos'
-const WORKER = { main: 'dist/entry/cloudflare.js' }
+const WORKER = { main: 'dist/entry/service/cloudflare.js' }
 
 interface Kind {
   name: string

@@ -36,7 +36,7 @@ describe.skipIf(needs)(`versions of a configuration in a bucket${needs ? ` (${ne
 
   beforeAll(async () => {
     const bindings = { NODESTATE_HOME: 'prod/db-4', NODESTATE_INSECURE: '1' }
-    flare = await startMiniflare({ main: 'dist/entry/cloudflare.js', bindings })
+    flare = await startMiniflare({ main: 'dist/entry/service/cloudflare.js', bindings })
     const env = {
       AWS_ACCESS_KEY_ID: flare.accessKeyId,
       AWS_SECRET_ACCESS_KEY: flare.secretAccessKey,
