@@ -2,20 +2,26 @@ import { type Answer, type Body, type Operation, TEXT } from './operations.ts'
 
 const SENTENCE: Body = { type: TEXT, text: 'A sentence, as Loki answers errors.' }
 
+/** A problem, as elsewhere, where the request does not come as far as a query. */
+const EITHER: Body[] = [SENTENCE, { type: 'application/problem+json', schema: 'Problem' }]
+
 const failure = (description: string): Answer => ({ description, headers: [], bodies: [SENTENCE] })
 const LISTING: Record<number, Answer> = {
   400: failure('The query or another parameter is not valid.'),
   503: {
     description: 'The storage does not answer, or too many searches are running.',
     headers: ['Retry-After'],
-    // A problem, as elsewhere, where the name of the node cannot be read.
-    bodies: [SENTENCE, { type: 'application/problem+json', schema: 'Problem' }],
+    bodies: EITHER,
   },
 }
 const SEARCH = {
   ...LISTING,
   413: failure('A compressed file is too large to be searched.'),
-  501: failure('The runtime cannot decompress a file.'),
+  501: {
+    description: "The runtime cannot decompress a file, or the service was made without Loki's API.",
+    headers: [],
+    bodies: EITHER,
+  },
   502: failure('A compressed file or a shipped log is damaged.'),
   504: failure('The search took more than one request may.'),
 }
@@ -154,5 +160,5 @@ export const LOKI: Operation[] = ROUTES.map(({ path, id, summary, parameters = [
     200: { description: 'As Loki answers.', headers: [], bodies: [body] },
     ...(errors ?? { 503: LISTING[503]! }),
   },
-  problems: ['unauthorized', 'forbidden', 'unknown-path', 'unknown-host', 'too-many-failures', 'internal'],
+  problems: ['unauthorized', 'forbidden', 'not-included', 'unknown-host', 'too-many-failures', 'internal'],
 }))

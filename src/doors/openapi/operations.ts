@@ -337,7 +337,7 @@ export const OPERATIONS: Operation[] = [
         ],
       },
     },
-    problems: [...API, 'unknown-path'],
+    problems: [...API, 'not-included'],
   },
   {
     path: '/openapi.json',
