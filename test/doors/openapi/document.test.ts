@@ -79,8 +79,8 @@ describe('the OpenAPI document', () => {
   })
 
   it('has every problem that a request to a resource may get', () => {
-    // Not of a resource: /mcp has a protocol of its own, which describes itself.
-    const elsewhere: ProblemCode[] = ['foreign-origin', 'request-too-large']
+    // Not of a resource: /mcp has a protocol of its own, which describes itself, and an unknown path has none.
+    const elsewhere: ProblemCode[] = ['foreign-origin', 'request-too-large', 'unknown-path']
     const missing = (Object.keys(PROBLEMS) as ProblemCode[]).filter(
       (code) => !text.includes(`"/problems/${code}"`),
     )
@@ -90,13 +90,13 @@ describe('the OpenAPI document', () => {
   it('has every resource of a node and of a fleet', async () => {
     const paths = Object.keys((openApi() as { paths: object }).paths)
     const routes = [...app.routes, ...fleet.routes].map(({ path }) => path)
-    const served = new Set(routes.filter((path) => !/\*|^\/nodes\//.test(path)))
+    const served = new Set(routes.filter((path) => !/\*|^\/nodes\/|^\/mcp$/.test(path)))
     expect([...served].sort()).toEqual(paths.filter((path) => !path.startsWith('/loki/')).sort())
   })
 
   it("has Loki's paths, and every parameter that they read", async () => {
     const { get, getAll } = URLSearchParams.prototype
-    const source = readFileSync('src/doors/loki.ts', 'utf8')
+    const source = readFileSync('src/doors/loki/api.ts', 'utf8')
     const routes = [...source.matchAll(/^ {2}\[\/\^(.+?)\$\/, /gm)].map(([, pattern]) =>
       pattern!.replace('s?', 's').replace('([^/]+)', '{name}').replaceAll('\\/', '/'),
     )
