@@ -243,6 +243,8 @@ export class LogShipper {
     const { files, onLost, report, log } = this.#context
     const end = async (state: Shipped, how: How) => {
       const life = this.#lives.get(state.life) ?? new Life(this.#lifeContext, noText(log), state)
+      // The file of a lost life may be closed: what is young is in the bucket.
+      if (how !== 'cut') life.text = noText(log)
       const known = this.#memory!.ends.get(state.life)
       this.#finished(known?.size === state.size ? known : await life.finish(how))
     }
