@@ -4,6 +4,18 @@ import { defineConfig } from 'vitest/config'
 /** Tests that start other programs (runtimes, stores, databases, a browser), and those that take long. */
 const LONG = ['test/**/*.parts.test.ts', 'test/**/*.long.test.ts']
 
+/** Fast tests that replace modules, or judge memory that a whole process shares: each has the sources to itself. */
+const ALONE = [
+  'test/access/other-files.test.ts',
+  'test/doors/terminal/endless.test.ts',
+  'test/doors/terminal/output/spinner.test.ts',
+  'test/entry/server/node-body.test.ts',
+  'test/fleet/limits.test.ts',
+  'test/routes/merged/memory.test.ts',
+  'test/store/fs/large-directory.test.ts',
+  'test/store/fs/tails.test.ts',
+]
+
 /** The tests of a name: `npx vitest run --project NAME`. */
 function project(name: string, include: string[], exclude: string[], isolate: boolean) {
   return {
@@ -34,7 +46,11 @@ function project(name: string, include: string[], exclude: string[], isolate: bo
 export default defineConfig({
   test: {
     // Loading the sources anew for each file would take more than the tests.
-    projects: [project('fast', ['test/**/*.test.ts'], LONG, false), project('long', LONG, [], true)],
+    projects: [
+      project('fast', ['test/**/*.test.ts'], [...LONG, ...ALONE], false),
+      project('alone', ALONE, [], true),
+      project('long', LONG, [], true),
+    ],
     globalSetup: ['test/build.ts'],
     // The default leaves one core idle, which is half of a small machine.
     maxWorkers: '100%',

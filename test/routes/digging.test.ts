@@ -160,7 +160,14 @@ describe('fields', () => {
     records: number
     sampled: boolean
     fields: { name: string; count: number; values: { value: string; count: number }[]; numbers?: object }[]
-    patterns: { pattern: string; count: number; level: string | null; first: string; last: string }[]
+    patterns: {
+      pattern: string
+      count: number
+      level: string | null
+      first: string
+      last: string
+      over: number[]
+    }[]
   }
   const fields = async (query: string) => {
     const response = await ask(`fields?file=a.log&${query}`)
@@ -251,8 +258,10 @@ describe('fields', () => {
         level: 'debug',
         first: '2026-11-15T02:00:00.000Z',
         last: '2026-11-15T02:16:30.000Z',
+        over: expect.any(Array),
       },
     ])
+    expect(heartbeat[0]!.over.reduce((sum, count) => sum + count, 0)).toBe(100)
   })
   it('are those of the newest records that the filters choose', async () => {
     const some = await fields('where=shard:7&since=2026-11-15T02:10:00Z')

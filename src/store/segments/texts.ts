@@ -36,11 +36,6 @@ export class TextCache extends KeptBytes<Uint8Array> {
   }
 }
 
-/** Where the text of a young segment is. */
-interface YoungTexts {
-  textOf(log: string, life: number, segment: Segment, signal?: AbortSignal): Promise<Uint8Array | null>
-}
-
 /** The text of a segment, checked against its name; null when the object is gone. */
 export type SegmentTexts = ReturnType<typeof segmentTexts>
 

@@ -41,7 +41,8 @@ export class Youngs {
     life: number,
     signal?: AbortSignal,
   ): Promise<(Segment & { modified: number }) | null> {
-    const known = await this.#read(beginKey(log, life), signal)
+    // Up to 8 MiB each, of which a fleet asks for many at once.
+    const known = await this.#cache.inflating.run(() => this.#read(beginKey(log, life), signal))
     return (
       known && { start: known.from, end: known.to, crc: known.crc, young: true, modified: known.modified }
     )

@@ -217,10 +217,11 @@ describe('a home in a directory', () => {
   })
 
   it('is not needed next to a node, where the file has a time', async () => {
-    const config = join(temporaryDirectory(), 'node.toml')
+    const logs = temporaryDirectory()
+    const config = join(logs, 'node.toml')
     writeFileSync(config, 'a = 1')
     utimesSync(config, 7, 7)
-    const { url } = await serve(['--port=0', '--config', config])
+    const { url } = await serve(['--port=0', '--logs', logs, '--config', config])
     expect(await (await fetch(url + HISTORY)).json()).toMatchObject([{ time: 7000, size: 5, changes: [] }])
     expect(await (await fetch(`${url}/metrics`)).text()).toContain('changed_timestamp_seconds 7\n')
   })
