@@ -1,7 +1,7 @@
 import { type CommandLine, UsageError } from '../../kit/usage.ts'
 import type { LogQuery, LogRecord, Missing } from '../client.ts'
 import { filtersOf, numberOf, type Target, targetsOf } from './nodes/connect.ts'
-import { isPattern, namesLog, type Reading, readLogs } from './nodes/logs.ts'
+import { isPattern, namesLog, notFleet, type Reading, readLogs } from './nodes/logs.ts'
 import { type Grouped, Groups } from './output/groups.ts'
 import { printLinks } from './output/link.ts'
 import { suggestFields } from './output/notes.ts'
@@ -110,9 +110,13 @@ class Search {
     const records =
       this.#printer.needsRecords(reading) || this.#only !== null || this.#most !== Number.POSITIVE_INFINITY
     const { signal } = this.#world
-    const { body, missing } = await withSpinner(this.#world, `searching ${reading.title}`, () =>
+    const { body, missing, notes } = await withSpinner(this.#world, `searching ${reading.title}`, () =>
       client.export(records ? { ...query, raw: true } : query, records ? 'ndjson' : 'text', { signal }),
     )
+    if (query.node !== undefined && notes.includes('unknown-parameter')) {
+      await body.cancel()
+      throw notFleet()
+    }
     const own = singleLabel(reading)
     const labelOf = (line: string) => (isMerged ? mergedLabel(JSON.parse(line) as LogRecord, reading) : own)
     for await (const batch of linesOf(body)) {
@@ -142,7 +146,9 @@ class Search {
       const asked = { ...query, raw: true, context: count + 1, first, after }
       const page = await withSpinner(this.#world, `searching ${title}`, () => client.lines(asked, { signal }))
       if (page.notes.includes('unknown-parameter'))
-        throw new UsageError('Cannot use -C here: the node is older than this command.')
+        throw query.node !== undefined
+          ? notFleet()
+          : new UsageError('Cannot use -C here: the node is older than this command.')
       for (const each of page.missing) missing.set(each.name, each)
       for (const line of page.content) {
         const record = JSON.parse(line) as LogRecord
