@@ -83,7 +83,9 @@ describe.skipIf(deno.missing)(title('Deno', deno.missing), () => {
 
   it('serves with the permissions of deploy/README.md and no others', async () => {
     const readme = readFileSync(join(root, 'deploy/README.md'), 'utf8')
-    const command = /^ {4}deno (run [\s\S]*?)dist\/cli\/deno\.js/m.exec(readme)![1]!.replaceAll('\\\n', ' ')
+    const command = /^ {4}deno (run [\s\S]*?)dist\/entry\/cli\/deno\.js/m
+      .exec(readme)![1]!
+      .replaceAll('\\\n', ' ')
     const port = await freePort()
     const permissions = command
       .replace('127.0.0.1:9000', `127.0.0.1:${port}`)
@@ -243,7 +245,7 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
     ['home: logs that were shipped as segments', ['segments.js', 'names.js']],
     ['S3', ['entry-service-open-bucket.js']],
     ['formats', ['formats.js']],
-    ['search, follow, archives', ['routes-query-routes.js']],
+    ['search, follow, archives', ['routes-query-routes.js', 'routes-view-follow.js']],
     ['records as JSON', ['ndjson.js']],
     ['regex and where', ['dfa.js', 'where.js']],
     ['records around a match', ['log-search-context-page.js', 'routes-view-context.js']],
@@ -265,29 +267,28 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
         'routes-merged-lane.js',
       ],
     ],
-    ['history of a configuration', ['routes-config-history.js']],
+    ['history of a configuration', ['insight-config-history.js']],
     ['what is different', ['routes-compare-compare.js', 'routes-compare-config.js']],
-    ['incident, blame', ['incident-incident.js', 'blame-blame.js']],
+    ['incident, blame', ['insight-incident-incident.js', 'insight-blame-blame.js']],
     ['join', ['log-joined-log.js', 'log-joined-tracker.js', 'log-joined-groups.js']],
     [
       'metrics, readiness, tokens',
       [
-        'observe-ready.js',
-        'observe-metrics.js',
-        'observe-observer.js',
+        'kit-observe-ready.js',
+        'kit-observe-observer.js',
         'access-guard.js',
         'access-revocation.js',
         'access-tokens.js',
       ],
     ],
-    ['Loki', ['loki.js']],
-    ['OpenAPI', ['openapi-route.js']],
-    ['page', ['page.js', 'routes-page.js']],
+    ['Loki', ['doors-loki-api.js']],
+    ['OpenAPI', ['doors-openapi-route.js']],
+    ['page', ['doors-page-assets.js', 'routes-page.js', 'routes-page-mark.js']],
     ['fleet', ['fleet-fleet.js', 'fleet-logs.js']],
     ['comparison of configurations', ['fleet-compare.js']],
-    ['assistants', ['mcp-mcp.js', 'dist.js']],
+    ['assistants', ['doors-mcp-answer.js', 'doors-mcp-protocol.js', 'dist.js']],
     // What reads files: never loaded, since a worker has none.
-    ['never loaded', ['settings-file.js']],
+    ['never loaded', ['entry-settings-file.js']],
   ]
 
   /** The bars of docs/performance.md: at most a tenth above the weight, so that growth is noticed where it happens. */
@@ -319,17 +320,23 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
     const core = readFileSync(join(folder, 'core.js'), 'utf8')
     for (const name of [
       'routes-query-routes',
-      'page',
-      'loki',
-      'mcp-mcp',
-      'openapi-route',
+      'doors-page-assets',
+      'doors-loki-api',
+      'doors-mcp-answer',
+      'doors-openapi-route',
       'fleet-fleet',
       'segments',
     ])
       expect(core).toContain(`import(\`./${name}.js\`)`)
     // A pattern search loads none of what only other requests need.
     const search = closure(['routes-query-routes.js'])
-    for (const name of ['loki.js', 'openapi-route.js', 'fleet-fleet.js', 'page.js', 'regex.js'])
+    for (const name of [
+      'doors-loki-api.js',
+      'doors-openapi-route.js',
+      'fleet-fleet.js',
+      'doors-page-assets.js',
+      'regex.js',
+    ])
       expect(search).not.toContain(name)
   })
 
