@@ -9,11 +9,9 @@ const ALONE = [
   'test/access/other-files.test.ts',
   'test/doors/terminal/endless.test.ts',
   'test/doors/terminal/output/spinner.test.ts',
-  'test/entry/server/node-body.test.ts',
   'test/fleet/limits.test.ts',
   'test/routes/merged/memory.test.ts',
   'test/store/fs/large-directory.test.ts',
-  'test/store/fs/tails.test.ts',
 ]
 
 /** The tests of a name: `npx vitest run --project NAME`. */

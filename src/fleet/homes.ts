@@ -84,7 +84,7 @@ export class FleetHomes {
   /** The home of a node in the bucket. */
   home(id: string): FleetHome {
     const { follow = {} } = this.#options
-    const { store, nested } = this.#options
+    const { store, nested = false, join = false } = this.#options
     if (store === undefined) throw new StoreError('unavailable', 'There is no bucket with a copy of the node')
     return this.#homes.use(id, () => {
       const folder = folderStore(store, `${id}/`)
@@ -93,7 +93,7 @@ export class FleetHomes {
       const logs = segmentStore(folder, mirror, {
         stemOf,
         shared,
-        nested: nested ?? false,
+        nested: nested || join !== false,
         cache: this.#cache,
         clock: this.#limits.clock,
       })

@@ -20,7 +20,6 @@ storeContract(
       logs: fsStore(directory, { nested: true }),
       config: '',
       token: 'secret',
-      onError() {},
     })
     const server = await serve(app, { port: 0 })
     const nowhere = await serve(

@@ -1,5 +1,5 @@
 import type { TokenSource } from '../../src/access/guard.ts'
-import { createApp as bareApp, appOf as bareAppOf, sharedOf } from '../../src/core/app.ts'
+import { createApp as bareApp, appOf as bareAppOf, sharedOf as bareShared } from '../../src/core/app.ts'
 import type { Capability } from '../../src/core/capability.ts'
 import type { AppOptions as BareOptions, Identity } from '../../src/core/options.ts'
 import type { Service } from '../../src/core/routing.ts'
@@ -9,8 +9,6 @@ import type { FleetOptions as BareFleetOptions } from '../../src/fleet/options.t
 import { full } from '../../src/full.ts'
 import type { Metrics } from '../../src/kit/observe/metrics.ts'
 import type { Page } from '../../src/routes/page.ts'
-
-export { sharedOf }
 
 /** What many tests say about an app, in short. */
 interface Short {
@@ -57,6 +55,9 @@ function counted(watch: Metrics, open = false): Capability {
 
 /** An app with the usual capabilities. */
 export const createApp = (options: AppOptions): Service => bareApp(inFull(options) as BareOptions)
+
+/** What several apps share. */
+export const sharedOf = (options: AppOptions) => bareShared(inFull(options) as BareOptions)
 
 /** The same with what several apps share. */
 export const appOf = (options: AppOptions, shared: ReturnType<typeof sharedOf>): Service =>

@@ -189,7 +189,7 @@ describe('refusals are a sentence of text', () => {
 
   it('without it, there is no Loki', async () => {
     const plain = createApp({ logs: memoryStore({}), config: '' })
-    expect((await plain.request('/loki/api/v1/labels')).status).toBe(404)
+    expect((await plain.request('/loki/api/v1/labels')).status).toBe(501)
   })
 
   it('needs the token, and the scope logs', async () => {

@@ -27,14 +27,17 @@ async function following(query: string, headers: Record<string, string> = { Acce
   const reader = (await opening).body!.getReader()
   let seen = ''
   const decoder = new TextDecoder()
-  let pending: Promise<void> | null = null
+  let isReading = false
   /** Takes what is there. */
   const take = async (ms = 50) => {
-    pending ??= reader.read().then(({ value }) => {
-      seen += decoder.decode(value, { stream: true })
-      pending = null
-    })
+    if (!isReading) void takeOne()
     await clock.pass(ms)
+  }
+  const takeOne = async () => {
+    isReading = true
+    const { value } = await reader.read()
+    seen += decoder.decode(value, { stream: true })
+    isReading = false
   }
   return {
     clock,

@@ -76,16 +76,6 @@ describe('the table of parameters', () => {
 })
 
 describe('reading a query', () => {
-  it('loads the table only for more than a plain tail', () => {
-    expect(view(url('file=a&size=1'))).toEqual({
-      file: 'a',
-      size: 1,
-      given: ['file', 'size'],
-      unknown: false,
-    })
-    expect(queryReader('view')(url('file=a&lines=1'))).toBeInstanceOf(Promise)
-  })
-
   it('gives values by their type, and nothing for what is absent or empty', async () => {
     expect(await view(url('file=a&lines=010&rotated&follow=0&format=NDJSON&q=x&q=y&since=&level='))).toEqual({
       file: 'a',

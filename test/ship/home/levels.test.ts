@@ -9,7 +9,7 @@ import { createFleet } from '../../support/app.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { wholes } from '../../support/random.mjs'
 
-const NOW = Date.now()
+const NOW = Date.UTC(2026, 3, 5, 6, 7, 8)
 const line = (minutesAgo: number, level: string) =>
   `${new Date(NOW - minutesAgo * 60_000).toISOString().replace('T', ' ').slice(0, 23)}\t${level}\ta.go:1\t[A]: x\n`
 
