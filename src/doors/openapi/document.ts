@@ -4,7 +4,6 @@ import { MEANINGS } from '../../http/problem-meanings.ts'
 import { VERSION } from '../../kit/version.ts'
 import { FLEET_PARAMETERS, PARAMETERS } from '../../routes/parameters/table.ts'
 import { COMMON, HEADERS, type HeaderName, REQUEST_HEADERS } from './headers.ts'
-import { LOKI } from './loki.ts'
 import { type Body, OPERATIONS, type Operation } from './operations.ts'
 import { SCHEMAS } from './schemas.ts'
 
@@ -33,14 +32,11 @@ export function openApi(): object {
     tags: [
       { name: 'node', description: 'The node state API; a fleet has it for each node, below `/nodes/{id}/`' },
       { name: 'fleet', description: 'The nodes of a fleet (`--fleet`)' },
-      { name: 'loki', description: "Loki's read API, where it is turned on (`--loki`)" },
     ],
-    paths: Object.fromEntries(
-      [...OPERATIONS, ...LOKI].map((operation) => [operation.path, pathOf(operation)]),
-    ),
+    paths: Object.fromEntries(OPERATIONS.map((operation) => [operation.path, pathOf(operation)])),
     components: {
-      schemas: SCHEMAS,
-      responses: { Refused: problemResponse(null, REFUSED_CODES) },
+      schemas: { ...SCHEMAS, Problem: problemSchema() },
+      responses: { Problem: problemResponse() },
       headers: Object.fromEntries(
         Object.entries(HEADERS).map(([name, description]) => [
           name,
@@ -58,29 +54,26 @@ export function openApi(): object {
   }
 }
 
-/** What a request gets that reaches no resource: invalid HTTP, or another method. Its statuses vary. */
-const REFUSED_CODES: ProblemCode[] = ['bad-request', 'method-not-allowed']
-
 /** The paths of a fleet itself; a node does not have them. */
 const FLEET = new Set(['/api/v1/nodes', '/api/v1/config/compare'])
 
 function pathOf(operation: Operation): object {
-  const { id, path, summary, parameters = [], open } = operation
+  const { id, path, summary, open } = operation
   const shared = {
-    tags: [path.startsWith('/loki/') ? 'loki' : FLEET.has(path) ? 'fleet' : 'node'],
+    tags: [FLEET.has(path) ? 'fleet' : 'node'],
     summary,
     ...(open && { security: [] }),
   }
-  const responses = { ...answers(operation), ...problems(operation) }
+  const responses = answers(operation)
   const bodiless = Object.entries(responses).map(([status, { content: _, ...rest }]) => [status, rest])
-  const refused = { default: { $ref: '#/components/responses/Refused' } }
+  const problem = { default: { $ref: '#/components/responses/Problem' } }
   return {
-    parameters: [...parameters, ...queryParameters(operation), ...headerParameters(operation)],
-    get: { operationId: id, ...shared, responses: { ...responses, ...refused } },
+    parameters: [...queryParameters(operation), ...headerParameters(operation)],
+    get: { operationId: id, ...shared, responses: { ...responses, ...problem } },
     head: {
       operationId: `${id}Head`,
       ...shared,
-      responses: { ...Object.fromEntries(bodiless), ...refused },
+      responses: { ...Object.fromEntries(bodiless), ...problem },
     },
   }
 }
@@ -164,52 +157,37 @@ function mediaOf(type: string, all: Body[]): { schema: object; examples?: object
   return value === undefined ? { schema } : { schema, examples: { typical: { value } } }
 }
 
-/** The problems of an operation, one response for each status. */
-function problems({ problems, answers }: Operation): Record<string, Response> {
-  const codes: ProblemCode[] = [...new Set(problems)]
-  const statuses = [...new Set(codes.map((code) => PROBLEMS[code][0]))]
-  return Object.fromEntries(
-    statuses
-      .filter((status) => !Object.hasOwn(answers, status))
-      .toSorted((a, b) => a - b)
-      .map((status) => {
-        const here = codes.filter((code) => PROBLEMS[code][0] === status)
-        return [status, problemResponse(status, here)]
-      }),
-  )
-}
-
-const PROBLEM_HEADERS: { [status: number]: HeaderName[] } = {
-  401: ['WWW-Authenticate'],
-  403: ['WWW-Authenticate'],
-  416: ['Content-Range'],
-  503: ['Retry-After'],
-}
-
-function problemResponse(status: number | null, codes: ProblemCode[]): Response {
-  const type = { enum: codes.map((code) => `/problems/${code}`) }
-  const more = status === null ? ['Allow' as const] : (PROBLEM_HEADERS[status] ?? [])
+/** Any answer that is not one of the operation's own; its status is that of the problem. */
+function problemResponse(): Response {
   return {
-    description: codes.map((code) => `\`${code}\`: ${MEANINGS[code]}`).join('; '),
-    headers: headersOf([...more, 'X-Nodestate-Note']),
+    description: 'A problem: its `type` says which one, and its `detail` what to do.',
+    headers: headersOf(['WWW-Authenticate', 'Content-Range', 'Retry-After', 'Allow', 'X-Nodestate-Note']),
     content: {
-      'application/problem+json': {
-        schema: {
-          allOf: [
-            { $ref: '#/components/schemas/Problem' },
-            { type: 'object', properties: { type, ...(status !== null && { status: { const: status } }) } },
-          ],
-        },
-        examples: Object.fromEntries(codes.map((code) => [code, { value: exampleProblem(code) }])),
-      },
+      'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
       'text/plain; charset=utf-8': { schema: { type: 'string', description: 'The `detail` alone.' } },
     },
   }
 }
 
-function exampleProblem(code: ProblemCode): object {
-  const [status, title] = PROBLEMS[code]
-  return { type: `/problems/${code}`, title, status, detail: `${title}.` }
+/** RFC 9457, with the meaning of every problem. */
+function problemSchema(): object {
+  const codes = Object.keys(PROBLEMS) as ProblemCode[]
+  const meanings = codes.map((code) => `- \`${code}\` (${PROBLEMS[code][0]}): ${MEANINGS[code]}`)
+  const [status, title] = PROBLEMS['unknown-file']
+  return {
+    type: 'object',
+    required: ['type', 'title', 'status', 'detail'],
+    properties: {
+      type: {
+        enum: codes.map((code) => `/problems/${code}`),
+        description: `A stable relative URI that ends in the code of the problem:\n\n${meanings.join('\n')}`,
+      },
+      title: { type: 'string' },
+      status: { type: 'integer' },
+      detail: { type: 'string', description: 'One sentence that says what to do.' },
+    },
+    examples: [{ type: '/problems/unknown-file', title, status, detail: `${title}.` }],
+  }
 }
 
 function headersOf(names: readonly HeaderName[]): object {

@@ -1,5 +1,4 @@
 import type { Resource } from '../../core/parameter.ts'
-import type { ProblemCode } from '../../http/problem.ts'
 import {
   COMPARISON,
   CONFIG_BLAME,
@@ -24,7 +23,7 @@ export type Body = { type?: string; example?: unknown } & (
   | { any: string }
 )
 
-export interface Answer {
+interface Answer {
   description: string
   headers: HeaderName[]
   bodies: Body[]
@@ -36,53 +35,13 @@ export interface Operation {
   summary: string
   /** Where its query parameters are in the table. */
   resource?: Resource
-  /** Parameters that are not in the table, as OpenAPI has them. */
-  parameters?: object[]
   /** Request headers that it reads besides `If-None-Match`, which belongs to a 304. */
   requestHeaders?: (keyof typeof REQUEST_HEADERS)[]
   answers: Record<number, Answer>
-  problems: ProblemCode[]
   /** Whether it is answered without a token. */
   open?: true
 }
 
-/** Problems that any request under /api/ may get. */
-const ANY: ProblemCode[] = ['unauthorized', 'forbidden', 'unknown-host', 'too-many-failures', 'internal']
-/** Below `/nodes/{id}/` of a fleet, there may be no such node. */
-const API: ProblemCode[] = [...ANY, 'unknown-node', 'loop']
-const STORAGE: ProblemCode[] = [
-  'storage-unavailable',
-  'storage-denied',
-  'storage-throttled',
-  'storage-timeout',
-]
-const FILE: ProblemCode[] = [
-  'bad-parameter',
-  'unknown-file',
-  ...STORAGE,
-  'storage-changed',
-  'bad-segment',
-  'missing-segment',
-]
-const CONFIG: ProblemCode[] = [
-  'bad-parameter',
-  ...STORAGE,
-  'storage-changed',
-  'bad-config',
-  'config-too-large',
-  'missing-object',
-  'not-configured',
-]
-const SEARCH: ProblemCode[] = [
-  'bad-pattern',
-  'too-many-sources',
-  'no-time',
-  'no-level',
-  'archive-budget',
-  'bad-archive',
-  'not-viewable',
-  'too-busy',
-]
 /** Answers with a tag, which a client can send back to learn that nothing changed. */
 function tagged(description: string, bodies: Body[], headers: HeaderName[] = []): Record<number, Answer> {
   return {
@@ -111,7 +70,7 @@ function stored(what: string): Body[] {
   ]
 }
 
-export const TEXT = 'text/plain; charset=utf-8'
+const TEXT = 'text/plain; charset=utf-8'
 const ATTACHED: HeaderName[] = [
   'Content-Length',
   'Content-Disposition',
@@ -130,7 +89,6 @@ export const OPERATIONS: Operation[] = [
       'The configuration as TOML, with secrets masked, and the node; with `at`, the version of that time.',
       [{ schema: 'Config', example: { config: '[http]\nport = 3000\n', node: NODE } }],
     ),
-    problems: [...API, ...CONFIG, 'bad-object', 'no-version', 'too-busy'],
   },
   {
     path: '/api/v1/config/history',
@@ -140,7 +98,6 @@ export const OPERATIONS: Operation[] = [
     answers: tagged('The versions, newest first.', [
       { schema: 'ConfigVersion', list: true, example: [CONFIG_VERSION] },
     ]),
-    problems: [...API, ...CONFIG, 'bad-object', 'too-busy'],
   },
   {
     path: '/api/v1/config/compare',
@@ -150,7 +107,6 @@ export const OPERATIONS: Operation[] = [
     answers: tagged('The nodes that were compared, those that were not, and the keys that differ.', [
       { schema: 'ConfigComparison', example: CONFIG_COMPARISON },
     ]),
-    problems: [...API, 'bad-parameter', ...STORAGE, 'answer-too-large', 'too-busy'],
   },
   {
     path: '/api/v1/config/blame',
@@ -164,7 +120,6 @@ export const OPERATIONS: Operation[] = [
         bodies: [{ schema: 'ConfigBlame', example: CONFIG_BLAME }],
       },
     },
-    problems: [...API, ...CONFIG, 'bad-parameter', 'bad-object', 'too-busy'],
   },
   {
     path: '/api/v1/log/list',
@@ -180,7 +135,6 @@ export const OPERATIONS: Operation[] = [
       ],
       ['X-Nodestate-Zone'],
     ),
-    problems: [...API, 'bad-parameter', ...STORAGE],
   },
   {
     path: '/api/v1/log/view',
@@ -210,7 +164,6 @@ export const OPERATIONS: Operation[] = [
         'X-Accel-Buffering',
       ],
     ),
-    problems: [...API, ...FILE, ...SEARCH, 'bad-cursor', 'cursor-gone', 'unsupported', 'answer-too-large'],
   },
   {
     path: '/api/v1/log/histogram',
@@ -222,7 +175,6 @@ export const OPERATIONS: Operation[] = [
       [{ schema: 'Histogram', example: HISTOGRAM }],
       ['X-Nodestate-Missing', 'X-Nodestate-Settled'],
     ),
-    problems: [...API, ...FILE, ...SEARCH, 'unsupported'],
   },
   {
     path: '/api/v1/log/fields',
@@ -234,7 +186,6 @@ export const OPERATIONS: Operation[] = [
       [{ schema: 'LogFields', example: FIELDS }],
       ['X-Nodestate-Missing', 'X-Nodestate-Settled'],
     ),
-    problems: [...API, ...FILE, ...SEARCH, 'unsupported'],
   },
   {
     path: '/api/v1/log/groups',
@@ -249,7 +200,6 @@ export const OPERATIONS: Operation[] = [
       ],
       ['X-Nodestate-Missing', 'X-Nodestate-Settled'],
     ),
-    problems: [...API, ...FILE, ...SEARCH, 'unsupported'],
   },
   {
     path: '/api/v1/log/compare',
@@ -263,7 +213,6 @@ export const OPERATIONS: Operation[] = [
         bodies: [{ schema: 'LogComparison', example: COMPARISON }],
       },
     },
-    problems: [...API, ...FILE, ...SEARCH, 'unsupported'],
   },
   {
     path: '/api/v1/log/incident',
@@ -284,7 +233,6 @@ export const OPERATIONS: Operation[] = [
         bodies: [{ type: 'text/html; charset=utf-8', text: 'The file.' }],
       },
     },
-    problems: [...API, ...FILE, ...SEARCH, 'unsupported'],
   },
   {
     path: '/api/v1/log/download',
@@ -300,7 +248,6 @@ export const OPERATIONS: Operation[] = [
         bodies: stored('Bytes'),
       },
     },
-    problems: [...API, ...FILE, 'precondition-failed', 'range-not-satisfiable', 'answer-too-large'],
   },
   {
     path: '/api/v1/nodes',
@@ -314,7 +261,6 @@ export const OPERATIONS: Operation[] = [
         bodies: [{ schema: 'FleetNode', list: true, example: [FLEET_NODE] }],
       },
     },
-    problems: [...ANY, 'loop', 'bad-parameter', ...STORAGE],
   },
   {
     path: '/metrics',
@@ -337,7 +283,6 @@ export const OPERATIONS: Operation[] = [
         ],
       },
     },
-    problems: [...API, 'not-included'],
   },
   {
     path: '/openapi.json',
@@ -345,7 +290,6 @@ export const OPERATIONS: Operation[] = [
     summary: 'This document',
     open: true,
     answers: tagged('The API as OpenAPI 3.1.', [{ any: 'An OpenAPI document.' }]),
-    problems: [],
   },
   {
     path: '/healthz',
@@ -353,7 +297,6 @@ export const OPERATIONS: Operation[] = [
     summary: 'Whether the service is alive, whatever the state of the storage',
     open: true,
     answers: word('It is.', 'ok'),
-    problems: [],
   },
   {
     path: '/readyz',
@@ -361,6 +304,5 @@ export const OPERATIONS: Operation[] = [
     summary: 'Whether the storage answers; one look counts for two seconds',
     open: true,
     answers: word('It does.', 'ready'),
-    problems: STORAGE,
   },
 ]

@@ -342,41 +342,6 @@ const COMPARISON = object({
   findings: list(FINDING, 'The most telling first, twelve at most.'),
 })
 
-/** RFC 9457. */
-const PROBLEM = object({
-  type: text('A stable relative URI that ends in the code of the problem.'),
-  title: text(),
-  status: integer(),
-  detail: text('One sentence that says what to do.'),
-})
-
-const LABELS = { type: 'object', additionalProperties: text() }
-/** A time, as a number or as text, and the text that belongs to it. */
-const PAIR = { type: 'array', items: { type: ['number', 'string'] }, minItems: 2, maxItems: 2 }
-const POINTS = {
-  stream: LABELS,
-  metric: LABELS,
-  value: { ...PAIR, description: 'Time in seconds, and the value as text.' },
-  values: list(PAIR, 'Time in nanoseconds and line of each record, or points like `value`.'),
-}
-const LOKI_DATA = object({
-  resultType: { enum: ['streams', 'matrix', 'vector'] },
-  result: list(object({}, POINTS)),
-  stats: { type: 'object' },
-})
-const success = (data: object) =>
-  object(
-    { status: { const: 'success' }, data },
-    { warnings: list(text(), 'What is missing, if anything is.') },
-  )
-
-const LOKI_STATS = object({
-  streams: integer(),
-  chunks: integer(),
-  bytes: integer('Size of the files.'),
-  entries: { const: 0, description: 'Records are not counted.' },
-})
-
 export const SCHEMAS = {
   Config: closed(CONFIG),
   ConfigVersion: closed(CONFIG_VERSION),
@@ -397,10 +362,4 @@ export const SCHEMAS = {
   LogFields: FIELDS,
   LogGroups: GROUPS,
   LogComparison: COMPARISON,
-  Problem: PROBLEM,
-  LokiResult: success(LOKI_DATA),
-  LokiNames: success(list(text())),
-  LokiSeries: success(list(LABELS)),
-  LokiStats: LOKI_STATS,
-  LokiBuildInfo: object({ version: text("Loki's version whose API this is.") }),
 }
