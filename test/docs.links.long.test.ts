@@ -19,17 +19,30 @@ const DOCUMENTS = [
 
 /** Every flag of every command, as its help shows them. */
 const FLAGS = new Set(
-  ['serve', 'ship', 'tail', 'grep', 'diff', 'incident', 'ls', 'config', 'token', 'completion'].flatMap(
-    (command) => {
-      const help = execFileSync(process.execPath, ['dist/entry/cli.js', 'help', command], {
-        encoding: 'utf8',
-      })
-      return help.match(/--[a-z][a-z-]*/g) ?? []
-    },
-  ),
+  [
+    'serve',
+    'ship',
+    'tail',
+    'grep',
+    'diff',
+    'incident',
+    'ls',
+    'config',
+    'token',
+    'completion',
+    'compact',
+    'demo',
+  ].flatMap((command) => {
+    const help = execFileSync(process.execPath, ['dist/entry/cli.js', 'help', command], {
+      encoding: 'utf8',
+    })
+    return help.match(/--[a-z][a-z-]*/g) ?? []
+  }),
 )
-/** Flags of the benches, of Node, of Deno and of podman. */
+/** Flags of the benches and scripts, of Node, of Deno and of podman. */
 const OTHERS = [
+  '--base',
+  '--every',
   '--write',
   '--rows',
   '--runtime',
