@@ -74,20 +74,6 @@ export function findTraces(text: string, setting: Setting): readonly Span[] {
   return all.length === 0 ? all : all.filter((span) => isSecret(text, span))
 }
 
-/** The same for a long text: it yields now and then. */
-export function* findTracesInTurns(text: string, setting: Setting): Generator<void, readonly Span[]> {
-  const has = featuresOf(text)
-  let all = NOTHING
-  for (const [needs, find] of FINDERS) {
-    if ((has & needs) !== needs) continue
-    const spans: Span[] = []
-    find(text, spans, setting)
-    if (spans.length > 0) all = all.concat(spans)
-    yield
-  }
-  return all.filter((span) => isSecret(text, span))
-}
-
 const NOTHING: readonly Span[] = []
 
 function isSecret(text: string, { start, end }: Span): boolean {

@@ -11,12 +11,12 @@ const LONG_BASE64 = /[A-Za-z\d+/=]{40}/
 const MOST_LINES = 400
 
 /**
- * Private keys that are commented out, line by line. Each becomes one mask, so that its number of lines reveals nothing.
+ * Private keys that are commented out, line by line.
  * Up to its end, everything belongs to a key. One without an end, or with blank lines inside, extends as far as its
  * lines look like Base64 behind marks or behind what stands before its first line.
  */
 export function findPemInComments(toml: string, comments: readonly Comment[]): Span[] {
-  const spans: { start: number; end: number }[] = []
+  const spans: Span[] = []
   if (!toml.includes('PRIVATE KEY')) return spans
   /** What stands before the key whose lines follow. */
   let open: string | null = null
@@ -29,10 +29,8 @@ export function findPemInComments(toml: string, comments: readonly Comment[]): S
       const end = endOfPem(text, 0)
       if (end === null && i >= last && !isPemLine(text, open)) open = null
       else {
-        const start = comment.start + startOfLine(text, open)
         from = end ?? text.length
-        if (isNextLine(toml, comments[i - 1]!, comment)) spans.at(-1)!.end = comment.start + from
-        else spans.push({ start, end: Math.max(start, comment.start + from) })
+        spans.push({ start: comment.start + startOfLine(text, open), end: comment.start + from })
         if (end !== null) open = null
       }
     }

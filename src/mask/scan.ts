@@ -36,13 +36,6 @@ export const ROOT: Place = { key: '', direct: false, inherited: false, keyed: fa
 /** Thrown where the text is not TOML. One shared object: prose in comments throws it often, and no one needs a stack. */
 export const NOT_TOML = new Error('The text is not valid TOML.')
 
-/** Values that are read in one go. */
-const STRETCH = 256
-/** Parts of a dotted key that are read in one go. */
-const MOST_PARTS = 4096
-/** Characters after which a reader yields. */
-const FAR = 16 * 1024
-
 /**
  * A reader of the positions in TOML text that a parser has found valid, and of comments that may hold TOML.
  * It works expression by expression and without recursion, so neither size nor depth can hurt it. A full
@@ -55,7 +48,6 @@ export class Scanner {
   pos = 0
   table: Place = ROOT
   #groups = 0
-  #isKeyOpen = false
   /** The number of the table that was opened last by a header. */
   #group = 0
 
@@ -64,67 +56,32 @@ export class Scanner {
     if (text.charCodeAt(0) === 0xfeff) this.pos = 1
   }
 
-  /** Reads everything, and yields now and then. Throws NOT_TOML if it can't. */
-  *all(): Generator<void, this> {
-    for (let next = FAR; ; ) {
+  /** Reads everything. Throws NOT_TOML if it can't. */
+  all(): this {
+    for (;;) {
       this.#skip(true, this.table, false)
       if (this.pos >= this.text.length) return this
-      const rest = this.expression()
-      if (rest !== null) yield* rest
-      if (this.pos < next) continue
-      next = this.pos + FAR
-      yield
+      this.expression()
     }
   }
 
-  /**
-   * Reads one header or one key and value up to the end of its line, a trailing comment included. What is left of it
-   * when it is a list or a table, which can be long, is returned.
-   */
-  expression(): Generator<void> | null {
+  /** Reads one header or one key and value up to the end of its line, a trailing comment included. */
+  expression(): void {
     if (this.text[this.pos] === '[') {
       const brackets = this.text[this.pos + 1] === '[' ? 2 : 1
       this.pos += brackets
-      const place = this.#key(ROOT)
-      return this.#isKeyOpen ? this.#afterLongKey(place, brackets) : this.#header(place, brackets)
+      this.table = this.#key(ROOT)
+      for (let i = 0; i < brackets; i++) this.#expect(']')
+      this.#group = ++this.#groups
+    } else {
+      const place = this.#key(this.table)
+      this.#expect('=')
+      this.#skip(false, place, false)
+      const char = this.text[this.pos]
+      if (char === '[' || char === '{') this.#nested(place)
+      else this.#leaf(place, false, this.#group)
     }
-    const place = this.#key(this.table)
-    return this.#isKeyOpen ? this.#afterLongKey(place, 0) : this.#assigned(place)
-  }
-
-  #header(place: Place, brackets: number): null {
-    for (let i = 0; i < brackets; i++) this.#expect(']')
-    this.table = place
-    this.#group = ++this.#groups
     this.#endLine()
-    return null
-  }
-
-  /** What follows a key. */
-  #assigned(place: Place): Generator<void> | null {
-    this.#expect('=')
-    this.#skip(false, place, false)
-    const char = this.text[this.pos]
-    if (char === '[' || char === '{') return this.#nested(place)
-    this.#leaf(place, false, this.#group)
-    this.#endLine()
-    return null
-  }
-
-  /** The rest of an expression whose key has thousands of parts. */
-  *#afterLongKey(begun: Place, brackets: number): Generator<void> {
-    const place = yield* this.#restOfKey(begun)
-    const rest = brackets > 0 ? this.#header(place, brackets) : this.#assigned(place)
-    if (rest !== null) yield* rest
-  }
-
-  *#restOfKey(begun: Place): Generator<void, Place> {
-    let place = begun
-    while (this.#isKeyOpen) {
-      yield
-      place = this.#key(place)
-    }
-    return place
   }
 
   #endLine(): void {
@@ -133,11 +90,10 @@ export class Scanner {
     if (this.pos < this.text.length && this.text[this.pos] !== '\n') throw NOT_TOML
   }
 
-  *#nested(place: Place): Generator<void> {
+  #nested(place: Place): void {
     const open: { close: string; place: Place; group: number }[] = []
     let here = place
-    for (let count = 1; ; count++) {
-      if (count % STRETCH === 0) yield
+    for (;;) {
       const char = this.text[this.pos]
       // After an opening bracket there may be a value, after a value a comma or the end of what is open.
       let fresh = char === '[' || char === '{'
@@ -151,7 +107,7 @@ export class Scanner {
       }
       for (;;) {
         const frame = open.at(-1)
-        if (frame === undefined) return this.#endLine()
+        if (frame === undefined) return
         this.#skip(true, frame.place, true)
         if (!fresh && this.text[this.pos] === ',') {
           this.pos++
@@ -168,7 +124,6 @@ export class Scanner {
         here = frame.place
         if (frame.close === '}') {
           here = this.#key(frame.place)
-          if (this.#isKeyOpen) here = yield* this.#restOfKey(here)
           this.#expect('=')
           this.#skip(false, here, true)
         }
@@ -202,11 +157,10 @@ export class Scanner {
     return text
   }
 
-  /** A dotted key, and the place it leads to from a table. Sets `#isKeyOpen` if it has more parts than are read in one go. */
+  /** A dotted key, and the place it leads to from a table. */
   #key(table: Place): Place {
     let place = table
-    this.#isKeyOpen = false
-    for (let count = 1; ; count++) {
+    for (;;) {
       this.#skip(false, table, false)
       const char = this.text[this.pos]
       const isQuoted = char === '"' || char === "'"
@@ -221,8 +175,6 @@ export class Scanner {
       this.#skip(false, table, false)
       if (this.text[this.pos] !== '.') return place
       this.pos++
-      this.#isKeyOpen = count === MOST_PARTS
-      if (this.#isKeyOpen) return place
     }
   }
 

@@ -9,7 +9,7 @@ export function namesSecret(key: string): boolean {
 
 /** A key that is only `key` takes its meaning from its table: `[encryption] key = …`, `secret.key = …`. */
 export function namesSecretIn(table: string, key: string): boolean {
-  return isKeyAlone(key) && table !== '' && readName(`${table} ${key}`).isSecret
+  return isKeyAlone(key) && table !== '' && readName(`${table} ${key}`.slice(-96)).isSecret
 }
 
 /** Headers that carry a credential. As settings, they are as often a switch (`authorization = "enabled"`). */
@@ -19,12 +19,12 @@ export function namesHeader(name: string): boolean {
 
 /** Whether a key is just `key`, `keys` or one of these with a listed ending, such as `key_base64`. */
 export function isKeyAlone(key: string): boolean {
-  return nameOf(key).isKeyAlone
+  return /^keys?$/.test(nameOf(key).joined)
 }
 
 /** A table below which every `key` is a secret, at any depth: `[encryption.at-rest] key = …`. */
 export function holdsKeys(table: string): boolean {
-  return nameOf(table).holdsKeys
+  return KEY_TABLE.test(nameOf(table).joined)
 }
 
 /**
@@ -34,7 +34,7 @@ export function holdsKeys(table: string): boolean {
  */
 export function namesCount(key: string, inList = false): boolean {
   const name = nameOf(key)
-  if (name.isNeverCount) return false
+  if (NEVER_COUNTED.test(name.joined)) return false
   return COUNT.has(name.first) || (!inList && /(?:token|key)s$/.test(name.joined))
 }
 
@@ -103,40 +103,12 @@ function endsIn(words: string): { test(text: string): boolean } {
   }
 }
 
-/** What a key says. Each answer is found when it is first asked for. */
-class Name {
+/** What a key says. */
+interface Name {
   /** Letters and digits only, lower case, without listed endings and trailing numbers. */
   readonly joined: string
   readonly first: string
-  readonly #last: string
-  #isSecret: boolean | undefined
-  #holdsKeys: boolean | undefined
-  #isNeverCount: boolean | undefined
-
-  constructor(joined: string, first: string, last: string) {
-    this.joined = joined
-    this.first = first
-    this.#last = last
-  }
-
-  get isSecret(): boolean {
-    this.#isSecret ??= SECRET.test(this.joined) || SHORT.has(this.#last)
-    return this.#isSecret
-  }
-
-  get holdsKeys(): boolean {
-    this.#holdsKeys ??= KEY_TABLE.test(this.joined)
-    return this.#holdsKeys
-  }
-
-  get isNeverCount(): boolean {
-    this.#isNeverCount ??= NEVER_COUNTED.test(this.joined)
-    return this.#isNeverCount
-  }
-
-  get isKeyAlone(): boolean {
-    return this.joined === 'key' || this.joined === 'keys'
-  }
+  readonly isSecret: boolean
 }
 
 /** A name is asked for several times, and the nodes of a fleet have the same keys. */
@@ -155,37 +127,20 @@ function nameOf(key: string): Name {
   return name
 }
 
-/** What a text says as a key, if it is asked for once. */
-export function readName(text: string): Name {
-  const key = text.length > 96 ? text.slice(-96) : text
-  if (/^[a-z]+\d*$/.test(key)) {
-    const word = withoutNumber(key)
-    return new Name(word, key, word)
-  }
+function readName(key: string): Name {
   const all = words(key)
   let end = all.length
   while (end > 1 && (ENDINGS.has(all[end - 1]!) || /^v?\d+$/.test(all[end - 1]!))) end--
   // A name made of endings alone, such as `master`, keeps them all.
   if (end === 1 && ENDINGS.has(all[0]!)) end = all.length
-  const last = all[end - 1] ?? ''
-  const joined = end === 1 ? last : all.slice(0, end).join('')
-  return new Name(withoutNumber(joined), all[0] ?? '', withoutNumber(last))
+  const joined = withoutNumber(all.slice(0, end).join(''))
+  const isSecret = SECRET.test(joined) || SHORT.has(withoutNumber(all[end - 1] ?? ''))
+  return { joined, first: all[0] ?? '', isSecret }
 }
 
-function withoutNumber(text: string): string {
-  let end = text.length
-  while (end > 0 && isDigit(text.charCodeAt(end - 1))) end--
-  return text.slice(0, end)
-}
-
-const isDigit = (code: number) => code >= 48 && code <= 57
+const withoutNumber = (text: string) => text.replace(/\d+$/, '')
 
 function words(key: string): string[] {
-  // Nearly all keys are ASCII, where the general way takes five times as long.
-  if (/^[\0-\x7f]*$/.test(key)) {
-    const spaced = /[A-Z]/.test(key) ? key.replace(/([a-z\d])(?=[A-Z])/g, '$1 ').toLowerCase() : key
-    return spaced.match(/[a-z\d]+/g) ?? []
-  }
   return key
     .normalize('NFKC')
     .replace(/([\p{Ll}\p{N}])(?=\p{Lu})/gu, '$1 ')

@@ -131,9 +131,12 @@ const document = fc
   .tuple(fc.array(line, { maxLength: 12 }), fc.constantFrom('\n', '\r\n'), fc.boolean(), fc.nat(3))
   .map(([lines, eol, bom, repetitions]) => {
     const parts = lines.map((make, n) => make(n))
-    // Repetitions of long enough secrets, in separate comments.
     const secrets = parts.flatMap((part) => part.secrets)
-    for (const secret of secrets.slice(0, repetitions)) {
+    const words = secrets.filter(
+      (secret) => /^\w{6,}$/.test(secret) && /\d/.test(secret) && /[a-z]/i.test(secret),
+    )
+    // Repetitions of words that name nothing else, in separate comments.
+    for (const secret of words.slice(0, repetitions)) {
       parts.push({ text: `## Default: ${secret}`, masked: `## Default: ${MASK}`, secrets: [] })
     }
     const start = bom ? '\ufeff' : ''
