@@ -59,7 +59,7 @@ it('property: bytes say what the pattern says', () => {
   )
 })
 
-it('property: a field that is read by bytes is what the pattern reads, and usual lines are read so', () => {
+it('property: usual lines are read as the row reads them', () => {
   // The first one is usual.
   const pick = (...values: [string, ...string[]]) =>
     fc.oneof({ weight: 4, arbitrary: fc.constant(values[0]) }, fc.constantFrom(...values))
@@ -129,27 +129,10 @@ it('property: a field that is read by bytes is what the pattern reads, and usual
       ([client, who, time, request, status, size, rest, took]) =>
         `${client} ${who} [${time}] "${request}" ${status}${size}${rest}${took}`,
     )
-  const names = 'client method path protocol bytes referrer agent duration'.split(' ')
-  let quick = 0
   fc.assert(
-    fc.property(line, pick('', '\r', '\n', '\r\n', '\nat x=1'), pick('', 'xx'), (start, end, before) => {
-      const text = start + end
-      const bytes = new TextEncoder().encode(before + text)
-      const { context = {} } = slow.fields(text, zone) as { context?: Record<string, unknown> }
-      for (const name of names) {
-        const value = fast.member!(name, bytes, before.length, bytes.length)
-        if (value === undefined) continue
-        quick++
-        const own = context[name]
-        expect([name, text, value]).toEqual([name, text, typeof own === 'string' ? own : JSON.stringify(own)])
-      }
+    fc.property(line, pick('', '\r', '\n', '\r\n', '\nat x=1'), (start, end) => {
+      expect(fast.fields(start + end, zone)).toEqual(slow.fields(start + end, zone))
     }),
     { numRuns: 6000 },
   )
-  expect(quick).toBeGreaterThan(1000)
-  const usual =
-    '10.0.0.7 - - [15/Nov/2026:03:10:00 +0100] "GET /a?b HTTP/1.1" 200 51 "http://h/" "curl/8" 0.042'
-  const bytes = new TextEncoder().encode(usual)
-  const read = names.map((name) => fast.member!(name, bytes, 0, bytes.length))
-  expect(read).toEqual(['10.0.0.7', 'GET', '/a', 'HTTP/1.1', '51', 'http://h/', 'curl/8', '42'])
 })

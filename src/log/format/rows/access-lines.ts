@@ -8,7 +8,6 @@ import { stringEnd } from '../read/words.ts'
 import { readBy } from '../record.ts'
 import { type Piece, timePieces } from '../shape.ts'
 import { ACCESS } from './access.ts'
-import { ACCESS_MEMBERS, accessMember } from './access-member.ts'
 import { type RowFormat, rowFormat } from './row.ts'
 
 /** `[15/Nov/2026:03:10:00 +0100] "`: from here on, a line of a common access log is read without patterns. */
@@ -50,10 +49,8 @@ function byBytes(row: LineFormat, first: Uint8Array): LineFormat {
     ...readBy((record, from, to) => readUsual(record, from, to) || row.read!(record, from, to)),
     member(name, bytes, from, to) {
       const end = lineEnd(bytes, from, to)
-      const at = ACCESS_MEMBERS.has(name) ? timeAt(bytes, from, end) : -1
-      if (at < 0) return undefined
-      if (name !== 'status') return accessMember(name, bytes, [from, at + LENGTH - 1, end])
-      const status = statusOf(bytes, at, end)
+      const at = name === 'status' ? timeAt(bytes, from, end) : -1
+      const status = at < 0 ? 0 : statusOf(bytes, at, end)
       return status === 0 ? undefined : String(status)
     },
   }
@@ -123,9 +120,11 @@ const TEXT = String.raw`"(?![\d\s]|[\w.=-]*(?:\[|:(?!/)|(?<=x):))([^"\\]*)(?<!\s
 const HOST = String.raw`(?:([^\s["]{1,260}) (?=(?:[\da-fA-F]*[.:][\da-fA-F.:]* \S|\S+ - )))?`
 /** `rt=0.123 uct="0.001"`: numbers by their names. */
 const TIMES = String.raw`(?: [a-z_]{1,40}=(?:"[\d.-]{1,40}"|[\d.-]{1,40}))+`
+/** Seconds with a fraction, or microseconds without one. */
+const TOOK = String.raw`(?: (\d+\.\d{1,9}|\d+))?`
 /** Client, identity, user, time, request, status and size, and perhaps referrer, agent and times, but nothing else. */
 const LINE = new RegExp(
-  String.raw`^(?=[A-Za-z\d:-])${HOST}([^\s["]{1,260}) ([^\s["]{1,100}) ([^\s["]{1,200}) ${TIME} ${REQUEST} ([1-9]\d\d) (0|[1-9]\d{0,14}|-)(?: ${TEXT} ${TEXT}(${TIMES})?)?$`,
+  String.raw`^(?=[A-Za-z\d:-])${HOST}([^\s["]{1,260}) ([^\s["]{1,100}) ([^\s["]{1,200}) ${TIME} ${REQUEST} ([1-9]\d\d) (0|[1-9]\d{0,14}|-)(?: ${TEXT} ${TEXT})?(?:(${TIMES})|${TOOK})$`,
 )
 /** The fields by their groups, and the group of times. */
 const FIELDS =
@@ -143,6 +142,7 @@ function readUsual(record: RecordTaker, from: number, limit: number): boolean {
   const text = to < 0 ? '' : record.text(from, to)
   const found = LINE.exec(text)
   if (!found) return false
+  const took = found[TAIL + 1]
   const duration = record.line.equals < to ? DURATION.exec(text) : null
   // It may also be in a text.
   if (duration && duration.index < text.length - (found[TAIL]?.length ?? 0)) return false
@@ -163,5 +163,6 @@ function readUsual(record: RecordTaker, from: number, limit: number): boolean {
     else record.field(name, value)
   }
   if (duration) record.group('duration_s', duration[1])
+  else if (took) record.group(took.includes('.') ? 'duration_s' : 'duration_us', took)
   return record.endWithPairs(request, to)
 }
