@@ -1,7 +1,7 @@
 import { folderEntry, type ListPage } from '../remote/list-pages.ts'
 import { TransientError } from '../remote/retry.ts'
 import { type Entry, StoreError } from '../store.ts'
-import { childText, parseXml, type XmlElement } from './xml.ts'
+import { elementsIn, textOf } from './xml.ts'
 
 /**
  * Reads the XML of ListObjectsV2, with full keys. Anything else is worth a retry: a proxy may have
@@ -9,18 +9,20 @@ import { childText, parseXml, type XmlElement } from './xml.ts'
  */
 export function parseList(xml: string): ListPage {
   try {
-    const root = parseXml(xml)
-    if (root.name !== 'ListBucketResult') throw new SyntaxError(`XML is <${root.name}>, not a listing`)
-    const decode = childText(root, 'EncodingType') === 'url' ? urlDecode : (text: string) => text
+    const [root, ...others] = elementsIn(xml)
+    if (root?.name !== 'ListBucketResult' || others.length > 0) throw new SyntaxError('XML is not a listing')
+    const listed = elementsIn(root.inside)
+    const decode = textOf(listed, 'EncodingType') === 'url' ? urlDecode : (text: string) => text
     const entries: Entry[] = []
-    for (const child of root.children) {
-      if (child.name !== 'Contents' && child.name !== 'CommonPrefixes') continue
-      const key = decodeOrNull(need(child, child.name === 'Contents' ? 'Key' : 'Prefix'), decode)
-      if (key !== null) entries.push(child.name === 'Contents' ? entryOf(key, child) : folderEntry(key))
+    for (const { name, inside } of listed) {
+      if (name !== 'Contents' && name !== 'CommonPrefixes') continue
+      const parts = elementsIn(inside)
+      const key = decodeOrNull(need(parts, name === 'Contents' ? 'Key' : 'Prefix'), decode)
+      if (key !== null) entries.push(name === 'Contents' ? entryOf(key, parts) : folderEntry(key))
     }
-    const truncated = need(root, 'IsTruncated')
+    const truncated = need(listed, 'IsTruncated')
     if (truncated !== 'true' && truncated !== 'false') throw new SyntaxError('XML has no clear IsTruncated')
-    const next = truncated === 'true' ? need(root, 'NextContinuationToken') : null
+    const next = truncated === 'true' ? need(listed, 'NextContinuationToken') : null
     if (next === '') throw new SyntaxError('XML has an empty NextContinuationToken')
     return { entries, next }
   } catch (cause) {
@@ -28,7 +30,9 @@ export function parseList(xml: string): ListPage {
   }
 }
 
-function entryOf(key: string, contents: XmlElement): Entry {
+type Elements = ReturnType<typeof elementsIn>
+
+function entryOf(key: string, contents: Elements): Entry {
   const size = need(contents, 'Size')
   const modified = Date.parse(need(contents, 'LastModified'))
   const etag = need(contents, 'ETag')
@@ -38,9 +42,9 @@ function entryOf(key: string, contents: XmlElement): Entry {
   return { key, size: Number(size), modified: Math.floor(modified / 1000) * 1000, etag: quoted(etag) }
 }
 
-function need(element: XmlElement, name: string): string {
-  const text = childText(element, name)
-  if (text === null) throw new SyntaxError(`XML has no ${name} in ${element.name}`)
+function need(elements: Elements, name: string): string {
+  const text = textOf(elements, name)
+  if (text === null) throw new SyntaxError(`XML has no ${name}`)
   return text
 }
 

@@ -7,7 +7,7 @@ import { type AttemptTimer, TransientError } from '../remote/retry.ts'
 import { StoreError } from '../store.ts'
 import { Credentials } from './credentials.ts'
 import type { S3Options } from './options.ts'
-import { childText, parseXml } from './xml.ts'
+import { elementsIn, textOf } from './xml.ts'
 
 /** A request to a bucket, before it has an address and a signature. */
 export interface S3Request {
@@ -173,9 +173,8 @@ function isTransient(status: number): boolean {
 /** Amazon's error code; null if the body has none. Never throws. */
 async function errorCode(answer: Response): Promise<string | null> {
   try {
-    const text = await answer.text()
-    const root = parseXml(text)
-    return root.name === 'Error' ? childText(root, 'Code') : null
+    const [root] = elementsIn(await answer.text())
+    return root?.name === 'Error' ? textOf(elementsIn(root.inside), 'Code') : null
   } catch {
     return null
   }
