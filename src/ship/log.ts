@@ -307,8 +307,7 @@ export class LogShipper {
     const file = this.#queue[0]
     if (this.#seen !== null && this.#seen !== this.#stateNow()) return true
     this.#rememberProgress()
-    if (!file || this.#going.length >= MOST_GOING || (await this.#isBeingCopied(file, everything)))
-      return false
+    if (!file || this.#going.length >= MOST_GOING || this.#isBeingCopied(file, everything)) return false
     const original = await this.#originalOf(file)
     if (original) return this.#passOver(file, original)
     // A copy may have been finished since the check, and its original truncated. The log itself grows all the time.
@@ -341,19 +340,10 @@ export class LogShipper {
     for (const life of this.#lives.values()) if (open.has(life.number)) open.set(life.number, life.state)
   }
 
-  /** Whether a file is a copy of another one's beginning, or may be, and still growing. */
-  async #isBeingCopied(file: WatchedFile, everything: boolean): Promise<boolean> {
-    const { files } = this.#context
-    if (file.text.compressed || file.gone !== null || files.isActive(file.id)) return false
-    if (!this.#isInTheMaking(file, everything)) return false
-    for await (const other of files.largerThan(file)) {
-      // It may be a copy of the active file, which cannot be opened.
-      if (!other) return true
-      const isTruncated = (await other.size()) < file.size
-      if (isTruncated) this.#seen = null
-      if (isTruncated || (await this.#examiner.isBeginning(file.text, file.size, other))) return true
-    }
-    return false
+  /** Whether a file may be a copy that is still being made. */
+  #isBeingCopied(file: WatchedFile, everything: boolean): boolean {
+    if (file.text.compressed || file.gone !== null || this.#context.files.isActive(file.id)) return false
+    return this.#isInTheMaking(file, everything)
   }
 
   /** The active file, if a file is a copy of its beginning. On a full disk, a copy may wait for hours before it goes on. */

@@ -87,29 +87,6 @@ export class WatchedFiles {
     return [...this.#proven.values()].some((proof) => proof.life === life)
   }
 
-  /**
-   * The other files of the log that are at least as large, as plain text; those that are not open are opened. Null stands
-   * for the active file, if it cannot be opened.
-   */
-  async *largerThan({ id, size }: WatchedFile): AsyncGenerator<FileText | null> {
-    for (const other of this.#ordered) {
-      if (other.id === id || other.size < size || COMPRESSED_NAME.test(other.name)) continue
-      const held = this.files.find((file) => file.id === other.id)
-      let file = held?.file ?? null
-      try {
-        file ??= await this.#disk.open(other.name)
-      } catch {
-        if (this.isActive(other.id)) yield null
-      }
-      if (!file) continue
-      try {
-        if (file.id === other.id) yield openText(file, other.name)
-      } finally {
-        if (!held) await file.close()
-      }
-    }
-  }
-
   /** Checks the files; false if they keep moving. `listed` are this log's files, as just listed. */
   async look(listed: readonly Listed[], again: () => Promise<Listed[]>, now: number): Promise<boolean> {
     let current = listed
