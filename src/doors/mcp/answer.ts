@@ -2,10 +2,9 @@ import type { Grant } from '../../access/grant.ts'
 import { Problem } from '../../http/problem.ts'
 import { respond } from '../../http/sliced.ts'
 import { parseShallow } from '../../kit/limits/shallow-json.ts'
-import { shareId } from '../../kit/observe/request-id.ts'
 import { parseZone, UTC } from '../../log/time.ts'
 import { EndlessError, textOf } from '../client/body.ts'
-import { createClient } from '../client.ts'
+import { insideClients } from '../client/inside.ts'
 import { isTool, loadProtocol, serverFor } from './protocol.ts'
 import { type McpService, noteCall } from './service.ts'
 
@@ -62,12 +61,15 @@ async function speak(request: Request, grant: Grant, service: McpService): Promi
     return refusal(-32600, 'Send one JSON-RPC message, as an object; several at once are not understood.')
   const { method, params } = message as { method?: unknown; params?: { name?: unknown } | null }
   const call = noteCall(request, method === 'tools/call' && isTool(params?.name) ? params.name : null)
-  const inside = insideOf(request, service, call.reads)
+  const inside = insideClients(request, (asked) => {
+    const { pathname, search } = new URL(asked.url)
+    call.reads.push(pathname + search)
+    return service.fetch(asked)
+  })
   const counter = service.registry?.counter('nodestate_mcp_calls', 'Calls of tools, by tool and outcome.')
   const { timezone, isFleet, clock, onError } = service
   const caller = {
-    client: inside(''),
-    nodeClient: (id: string) => inside(`nodes/${encodeURIComponent(id)}/`),
+    ...inside,
     isFleet,
     clock,
     zone: timezone === undefined ? UTC : (parseZone(timezone) ?? UTC),
@@ -109,26 +111,4 @@ function parsed(text: string): unknown {
 function refusal(code: number, message: string): Response {
   const body = JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null })
   return respond(body, { 'Content-Type': 'application/json', ...HEADERS_OF_ANSWERS }, 400)
-}
-
-/** Clients for the app itself: their requests are from the client of `request`, with its token. `reads` names them. */
-function insideOf(request: Request, service: McpService, reads: string[]) {
-  const headers = new Headers()
-  for (const name of ['Authorization', 'Host']) {
-    const value = request.headers.get(name)
-    if (value !== null) headers.set(name, value)
-  }
-  const fetch = async (url: string | URL | Request, init?: RequestInit) => {
-    const asked = new Request(url, {
-      headers: { ...init?.headers, ...Object.fromEntries(headers) },
-      signal: init?.signal ?? null,
-    })
-    const { pathname, search } = new URL(asked.url)
-    reads.push(pathname + search)
-    shareId(request, asked)
-    return service.fetch(asked)
-  }
-  const { origin } = new URL(request.url)
-  return (path: string) =>
-    createClient({ base: `${origin}/${path}`, fetch: fetch as typeof globalThis.fetch })
 }
