@@ -23,19 +23,13 @@ export const NOTHING = {
   compare: [] as string[],
   /** Fields as columns, as the log suggests if there are none; `-` stands for none at all. */
   columns: [] as string[],
-  /** Texts to highlight without filtering, each in its own colour. */
-  marks: [] as string[],
   /** Conditions on a record's text and fields; the first text or pattern is the one in the search field. */
   terms: [] as Term[],
-  /** Whether the message is shown beside the columns. */
-  message: true,
   /** On a node's own page: '' for the configuration, `all` for its versions, or the time of one in milliseconds. */
   history: '',
   level: '',
   since: '',
   until: '',
-  /** A condition for the chart alone: this value over time. */
-  chart: '',
   /** What the chart counts apart, where several logs are read together: '' for levels. */
   by: '',
   /** The comparison beside the records: its question, as a query string. */
@@ -73,7 +67,6 @@ export function carryTo(look: Look, files: string[], { nodes = look.nodes, time 
   return {
     ...look,
     ...NOWHERE,
-    chart: '',
     different: '',
     encoding: '',
     history: '',
@@ -130,7 +123,6 @@ const SHORT: Record<string, string> = {
   nodes: 'node',
   hidden: 'hide',
   columns: 'column',
-  marks: 'mark',
 }
 
 export function readLook(hash: string): Look {

@@ -2,17 +2,12 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { type BrowserPage, barsOf, findings, type Route } from './browser.ts'
-import { line, stamp } from './logs.ts'
+import { line } from './logs.ts'
 import { describePage } from './stage.ts'
 
 describePage(
   'a chart that counts or says that it does not',
   (logs) => {
-    // Three records of 2005, a day of 2026 with errors in its last hour.
-    let text = ''
-    for (let i = 0; i < 3; i++) text += `${stamp(Date.UTC(2005, 2, 1 + i))}\tINFO\ta.go:1\t[A]: old ${i}\n`
-    for (let i = 0; i < 86_400; i += 20) text += line(i, i > 84_000 ? 'ERROR' : 'INFO')
-    writeFileSync(join(logs, 'years.log'), text)
     writeFileSync(join(logs, 'one.log'), Array.from({ length: 500 }, (_, i) => line(i)).join(''))
     writeFileSync(join(logs, 'two.log'), Array.from({ length: 500 }, (_, i) => line(i)).join(''))
     // An hour of errors only.
@@ -24,7 +19,6 @@ describePage(
   (stage) => {
     const bars = async (page: BrowserPage, name: string) => (await barsOf(page, name)).length
     const hatches = (page: BrowserPage) => page.locator('.histogram .hatch').count()
-    const chart = (page: BrowserPage) => page.locator('.histogram svg').getAttribute('aria-label')
 
     it('hatches what is not counted yet, and says that it counts', async () => {
       const page = await stage.browser.open('about:blank')
@@ -73,21 +67,6 @@ describePage(
       await expect.poll(() => hatches(page)).toBe(0)
       await expect.poll(() => bars(page, 'info')).toBeGreaterThan(5)
       expect(await findings(page)).toEqual([])
-      await page.context().close()
-    })
-
-    it('opens on the last day with records where times span years, and shows all of them on demand', async () => {
-      const page = await stage.open('file=years.log')
-      const all = page.getByRole('button', { name: 'Last day with records. Show all time' })
-      await all.waitFor()
-      await expect
-        .poll(() => chart(page))
-        .toMatch(/^Chart of records from 2026-01-(09|10) .* to 2026-01-1[01] /)
-      // The pills count everything.
-      await expect.poll(() => page.locator('.lv-info .tally').textContent()).toBe('4,204')
-      await all.click()
-      await expect.poll(() => chart(page)).toMatch(/^Chart of records from 200[45]-/)
-      await page.getByRole('button', { name: 'Show the last day with records' }).waitFor()
       await page.context().close()
     })
   },

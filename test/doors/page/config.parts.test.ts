@@ -78,7 +78,7 @@ describePage(
       await note.getByRole('link', { name: 'History' }).click()
       const version = page.locator('.versions > li[aria-current]')
       await version.filter({ hasText: 'query.max-workers: 30 → 64' }).waitFor()
-      await version.locator('.toml:not(.context)').filter({ hasText: 'max-workers = 64' }).waitFor()
+      await version.locator('.toml').filter({ hasText: 'max-workers = 64' }).waitFor()
       expect(await page.locator('body').textContent()).not.toContain('hunter2')
       expect(page.url()).toContain(`#history=${START + CHANGED * 1000}`)
       await page.goBack()
@@ -116,18 +116,8 @@ describePage(
         expect.stringContaining('query.max-workers: 30 → 64'),
         expect.stringContaining('The first version'),
       ])
-      const context = versions.nth(1).locator('.context .tl')
-      await context.first().waitFor()
-      expect((await context.allTextContents()).map((text) => text.replace(/\s+/g, ' '))).toEqual([
-        '1 [query]',
-        '2− max-workers = 30',
-        '2+ max-workers = 64',
-        '3 password = "********"',
-        '4 [http]',
-      ])
-      await versions.nth(0).locator('.context .after').filter({ hasText: '# tuned' }).waitFor()
       await versions.nth(2).getByRole('button', { name: 'Text of this version' }).click()
-      await page.locator('.toml:not(.context)').filter({ hasText: 'max-workers = 30' }).waitFor()
+      await page.locator('.toml').filter({ hasText: 'max-workers = 30' }).waitFor()
       expect(await findings(page)).toEqual([])
       const around = page.getByRole('link', { name: 'Logs around this change' })
       await expect.poll(() => around.count()).toBe(1)
@@ -158,12 +148,6 @@ describePage(
 
     it('compares the nodes of a fleet, marks the odd one, and hides what differs on purpose', async () => {
       const page = await open('')
-      const badge = page.locator('.fleet .badge')
-      await badge.waitFor()
-      await expect.poll(() => badge.getAttribute('title')).toBe('query.max-workers')
-      await expect
-        .poll(() => page.locator('.fleet tr').filter({ hasText: '1 odd setting' }).textContent())
-        .toContain('db-4')
       await page.getByRole('button', { name: 'Compare' }).click()
       const rows = page.locator('.compare tbody tr')
       await rows.first().waitFor()
@@ -171,7 +155,6 @@ describePage(
       await expect.poll(() => rows.first().textContent()).toContain('query.max-workers')
       await expect.poll(() => page.locator('.compare .odd').textContent()).toMatch(/64.*differs: .*db-4/)
       await expect.poll(() => rows.first().locator('td').first().textContent()).toBe('30 5 nodes')
-      await rows.first().locator('td').last().filter({ hasText: /ago/ }).waitFor()
       await page.getByText('db-9 (no config)').waitFor()
       await page.getByLabel(/show expected differences/i).click()
       await rows.nth(2).waitFor()

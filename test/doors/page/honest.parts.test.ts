@@ -1,8 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { serve, temporaryDirectory } from '../../program.ts'
-import { type BrowserPage, barsOf, findings, settled } from './browser.ts'
+import { type BrowserPage, barsOf, settled } from './browser.ts'
 import { line, writeLog } from './logs.ts'
 import { describePage } from './stage.ts'
 
@@ -125,36 +125,6 @@ describePage(
       await expect.poll(() => facts.textContent()).toMatch(/Versionnot known/)
       await expect.poll(() => facts.textContent()).toMatch(/Online sincenot known/)
       await expect.poll(() => page.locator('.top').textContent()).not.toMatch(/v\d|online/)
-      await page.getByText(/Neither set nor found in the configuration: .*Version.*nodestate \d/).waitFor()
-      await page.context().close()
-    })
-
-    it('asks whether a similar log, field or node is meant, and shows it', async () => {
-      const page = await stage.browser.open(`${stage.node.url}/#file=brokr.log&level=warn`)
-      await page.getByRole('button', { name: 'Did you mean broker.log?' }).click()
-      await page.locator('.row.lv-warn').first().waitFor()
-      expect(page.url()).toContain('#file=broker.log&level=warn')
-      await page.goto(`${stage.node.url}/#file=broker.log&where=shrad:3&where=cost>40ms`)
-      const meant = page.getByRole('button', { name: 'Did you mean shard: 3?' })
-      await meant.waitFor()
-      expect(await findings(page)).toEqual([])
-      await meant.click()
-      await page.locator('.row').first().waitFor()
-      expect(decodeURIComponent(page.url())).toContain('where=shard:3&where=cost>40ms')
-      const fleet = temporaryDirectory()
-      mkdirSync(join(fleet, 'storage-4/logs'), { recursive: true })
-      writeFileSync(join(fleet, 'storage-4/logs/a.log'), line(1))
-      const service = await serve(['--port', '0', '--fleet', fleet])
-      await page.goto(`${service.url}/#file=a.log&node=storag-4`)
-      await page.getByRole('button', { name: 'Did you mean storage-4?' }).click()
-      await page.locator('.row').first().waitFor()
-      await page.goto(`${service.url}/nodes/storag-4/#file=a.log`)
-      const other = page.getByRole('button', { name: 'Did you mean storage-4?' })
-      await other.waitFor()
-      expect(await findings(page)).toEqual([])
-      await other.click()
-      await page.locator('.row').first().waitFor()
-      expect(page.url()).toContain('/nodes/storage-4/#file=a.log')
       await page.context().close()
     })
 

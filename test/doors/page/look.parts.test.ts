@@ -86,12 +86,11 @@ describe.skipIf(missingBrowser)(
       for (const fact of ['db-4', '10.0.0.7', '9000', '9001', '0.4.1']) expect(text).toContain(fact)
       // When the node came online is not known: nodestate's own start is not presented as the node's.
       expect(text).toContain('Online sincenot known')
-      await page.getByText(/configuration: Online since.* served by nodestate, up since \d{4}-/).waitFor()
       await expect.poll(() => page.title()).toContain('db-4')
       await page.context().close()
     })
 
-    it('shows the configuration in colour, folds, finds and copies it; what is masked looks masked', async () => {
+    it('shows the configuration in colour, and copies it; what is masked looks masked', async () => {
       const page = await browser.open(node.url)
       const toml = page.locator('.toml')
       await toml.waitFor()
@@ -101,18 +100,6 @@ describe.skipIf(missingBrowser)(
       await expect.poll(() => toml.textContent()).toContain('<img src=x onerror=alert(1)>')
       await expect.poll(() => page.locator('.toml img').count()).toBe(0)
 
-      const fold = page.getByRole('button', { name: 'Table broker.http' })
-      await expect.poll(() => fold.getAttribute('aria-expanded')).toBe('true')
-      await fold.click()
-      await expect.poll(() => fold.getAttribute('aria-expanded')).toBe('false')
-      await expect.poll(() => toml.textContent()).not.toContain('title =')
-      await page.getByRole('button', { name: 'Unfold all' }).click()
-      await expect.poll(() => toml.textContent()).toContain('title =')
-
-      await page.keyboard.press('/')
-      await page.keyboard.type('PORT')
-      await page.getByText('2 found').waitFor()
-      await expect.poll(() => toml.locator('mark').allInnerTexts()).toEqual(['port', 'port'])
       await told(page, 'Configuration copied', () => page.getByRole('button', { name: 'Copy' }).click())
       const copied = await page.evaluate<string>('navigator.clipboard.readText()')
       expect(copied).toContain('[broker.grpc]\nport = 9001')

@@ -229,7 +229,7 @@ describePage(
         await page.goto(`${stage.node.url}/#${fragment}`)
         await page.locator(part).first().waitFor()
       }
-      await look(`file=broker.log&level=info&q=record&mark=written&column=shard&${RANGE}`, '.list mark')
+      await look(`file=broker.log&level=info&q=record&column=shard&${RANGE}`, '.list mark')
       await settled(page)
       await page.locator('.row .fold').first().click()
       expect(await findings(page), 'a log with filters').toEqual([])

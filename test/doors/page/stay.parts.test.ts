@@ -110,16 +110,6 @@ describePage(
       await page.context().close()
     })
 
-    it('drops the level with a word in a log that has none', async () => {
-      const page = await open('file=broker.log&level=error')
-      await Promise.all([
-        page.getByText('bare.log has no levels: the level was dropped').waitFor(),
-        openLog(page, 'bare.log'),
-      ])
-      await page.locator('.row').filter({ hasText: 'bare' }).first().waitFor()
-      await page.context().close()
-    })
-
     it('keeps the zone in the next log and after a reload', async () => {
       const page = await open('file=broker.log', { timezoneId: 'Asia/Tokyo' })
       await page.getByLabel('Time zone').selectOption('browser')

@@ -1,11 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { Client, Comparison } from '../../client.ts'
-import { base } from '../base.ts'
-import { clientAt } from '../session/client-at.ts'
 import { Answered } from '../ui/answered.tsx'
 import { Button, Check } from '../ui/controls.tsx'
 import { reasonText } from '../ui/failure.tsx'
-import { ago, count, counted, moment } from '../ui/format.ts'
+import { count, counted } from '../ui/format.ts'
 import { useLoaded } from '../ui/use-loaded.ts'
 
 interface Props {
@@ -49,7 +47,6 @@ export function Compare({ client, nodes, close }: Props) {
               <th scope="col">Setting</th>
               <th scope="col">Most have</th>
               <th scope="col">Who differs</th>
-              <th scope="col">Since</th>
             </tr>
           </thead>
           <tbody>
@@ -101,30 +98,12 @@ function Row({ of: { key, values, expected }, total }: { of: Key; total: number 
           })}
         </ul>
       </td>
-      <td>{odd.length > 0 && odd.length <= FEW && <Since setting={key} nodes={odd} />}</td>
     </tr>
   )
 }
 
 function ValueText({ value }: { value: string | undefined }) {
   return value === undefined ? <em>not set</em> : <code>{value}</code>
-}
-
-/** When the nodes that differ last changed a setting, as far as their histories tell. */
-function Since({ setting, nodes }: { setting: string; nodes: string[] }) {
-  const { data } = useLoaded(async (signal) => {
-    const times: number[] = []
-    for (const id of nodes) {
-      const client = clientAt(new URL(`nodes/${encodeURIComponent(id)}/`, base))
-      const found = await client.history({ limit: VERSIONS, signal }).catch(() => null)
-      const version = found?.entries.find(({ changes }) => changes.some((each) => each.key === setting))
-      if (version !== undefined) times.push(version.time)
-    }
-    return times
-  }, `${setting} ${nodes}`)
-  if (data === null || data.length === 0) return <span class="dim">{data === null ? '' : 'not known'}</span>
-  const last = Math.max(...data)
-  return <time title={moment(last)}>{ago(last)}</time>
 }
 
 function summary({ nodes, keys }: Comparison, expected: number): string {
@@ -134,7 +113,5 @@ function summary({ nodes, keys }: Comparison, expected: number): string {
   return `${what} between ${counted(nodes.length, 'node')}`
 }
 
-/** Versions of a configuration that are looked at for the last change of a setting. */
-const VERSIONS = 50
 /** Nodes that are named one by one; more are a number. */
 const FEW = 6

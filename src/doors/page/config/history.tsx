@@ -6,7 +6,6 @@ import { ago, bytes, moment } from '../ui/format.ts'
 import { useLoaded } from '../ui/use-loaded.ts'
 import { carryTo, NOTHING, writeLook } from '../url.ts'
 import { changeText } from './change.ts'
-import { changedParts } from './diff.ts'
 import { ConfigView } from './view.tsx'
 
 interface Props {
@@ -52,9 +51,6 @@ export function History({ client, chosen, choose, say }: Props) {
                 </span>
               </h3>
               <Changes version={version} first={index === data.entries.length - 1} />
-              {index < data.entries.length - 1 && (index < FEW || own === chosen) && (
-                <Context client={client} times={[data.entries[index + 1]!.time, version.time]} />
-              )}
               <Button
                 class="small"
                 aria-expanded={own === chosen}
@@ -98,44 +94,9 @@ function Changes({ version: { changes, error }, first }: { version: ConfigVersio
   )
 }
 
-/** The lines of the text that changed, with those around them. */
-function Context({ client, times }: { client: Client; times: [before: number, after: number] }) {
-  const { data } = useLoaded(async (signal) => {
-    const [before, after] = await Promise.all(times.map((at) => client.config({ at, signal })))
-    return changedParts(before!.config, after!.config)
-  }, String(times))
-  if (data === null || data.length === 0) return null
-  return (
-    <section
-      class="toml context"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by key
-      tabIndex={0}
-      aria-label={`The change of ${moment(times[1])} in its context`}
-    >
-      {data.map((part) => (
-        <div class="part" key={part[0]!.number}>
-          {part.map(({ kind, text, number }) => (
-            <div class={`tl ${kind}`} key={`${kind} ${number}`}>
-              <span class="no" aria-hidden="true">
-                {number}
-              </span>
-              <code>
-                <span class="sign">{SIGNS[kind]}</span> {text}
-              </code>
-            </div>
-          ))}
-        </div>
-      ))}
-    </section>
-  )
-}
-
 /** Said where nothing is compared with anything. */
 export const NO_HISTORY =
   'No earlier version of this configuration is known. nodestate ship keeps one for each change.'
-const SIGNS = { same: ' ', before: '−', after: '+' }
-/** Versions whose changes are shown in their context at once, the newest; of others, when they are chosen. */
-const FEW = 10
 
 function VersionText({ client, time, say }: { client: Client; time: number; say: Props['say'] }) {
   const { data, error, retry } = useLoaded((signal) => client.config({ at: time, signal }), String(time))

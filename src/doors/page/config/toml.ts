@@ -3,47 +3,35 @@ export interface Token {
   text: string
 }
 
-type TomlLine = Token[]
-
 const QUOTES = ['"""', "'''"] as const
 /** The quotes of a string of several lines that a line leaves open. */
 type Open = (typeof QUOTES)[number] | null
 
-/** A table: its header line and what is below it. The first has no header. */
-export interface Section {
-  name: string | null
-  lines: { number: number; tokens: TomlLine }[]
+/** A line in colour, and the setting that it is about, with the name of its table. */
+interface TomlLine {
+  tokens: Token[]
+  key: string | null
 }
 
-/** TOML text as sections of coloured lines. It colours what it can: bad TOML is shown as plain text. */
-export function sections(source: string): Section[] {
-  const out: Section[] = [{ name: null, lines: [] }]
+/** TOML text as coloured lines. It colours what it can: bad TOML is shown as plain text. */
+export function tomlLines(source: string): TomlLine[] {
   let open: Open = null
-  // Comments right above a header belong to it.
-  let pending: { number: number; tokens: TomlLine }[] = []
-  const lines = source.split(/\r?\n/)
-  if (lines.at(-1) === '') lines.pop()
-  lines.forEach((line, index) => {
-    const inside = open !== null
-    const scan = tokens(line, open)
-    open = scan.open
-    const entry = { number: index + 1, tokens: scan.tokens }
-    const header = inside ? null : /^\s*\[\[?\s*([^\]]+?)\s*\]\]?/.exec(line)
-    if (header !== null) {
-      out.push({ name: header[1]!, lines: [...pending, entry] })
-      pending = []
-    } else if (!inside && /^\s*#/.test(line)) pending.push(entry)
-    else {
-      out.at(-1)!.lines.push(...pending, entry)
-      pending = []
-    }
-  })
-  out.at(-1)!.lines.push(...pending)
-  return out.filter((section) => section.name !== null || section.lines.length > 0)
+  let table = ''
+  return source
+    .replace(/\r?\n$/, '')
+    .split(/\r?\n/)
+    .map((line) => {
+      const header = open === null ? /^\s*\[\[?\s*([^\]]+?)\s*\]\]?/.exec(line) : null
+      if (header !== null) table = `${header[1]!}.`
+      const found = tokens(line, open)
+      open = found.open
+      const key = found.tokens.slice(0, 2).find(({ kind }) => kind === 'key')
+      return { tokens: found.tokens, key: key === undefined ? null : table + key.text }
+    })
 }
 
-function tokens(line: string, openBefore: Open): { tokens: TomlLine; open: Open } {
-  const out: TomlLine = []
+function tokens(line: string, openBefore: Open): { tokens: Token[]; open: Open } {
+  const out: Token[] = []
   let open = openBefore
   for (let at = 0; at < line.length; ) {
     const [kind, end, next] = open === null ? token(line, at) : within(line, at, open)

@@ -1,11 +1,9 @@
 import type { ComponentChildren } from 'preact'
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import { MASK } from '../../../mask/mask.ts'
 import { put } from '../ui/clipboard.ts'
 import { Button } from '../ui/controls.tsx'
-import { literal } from '../ui/format.ts'
-import { Icon } from '../ui/icons.tsx'
-import { type Section, sections, type Token } from './toml.ts'
+import { type Token, tomlLines } from './toml.ts'
 
 export interface ConfigProps {
   text: string
@@ -16,42 +14,13 @@ export interface ConfigProps {
   children?: ComponentChildren
 }
 
-/** The configuration: coloured, foldable by table, searchable. */
+/** The configuration as coloured TOML. */
 export function ConfigView({ text, title = 'Configuration', say, beside, children }: ConfigProps) {
-  const parts = useMemo(() => sections(text), [text])
-  const [folded, setFolded] = useState<ReadonlySet<number>>(new Set())
-  const [find, setFind] = useState('')
-  const pattern = find === '' ? null : new RegExp(`(${literal(find)})`, 'iu')
-  const hits = pattern === null ? 0 : (text.split(pattern).length - 1) / 2
-  const named = parts.flatMap((part, index) => (part.name === null ? [] : [index]))
-  const toggle = (index: number) => {
-    const next = new Set(folded)
-    if (!next.delete(index)) next.add(index)
-    setFolded(next)
-  }
+  const lines = useMemo(() => tomlLines(text), [text])
   return (
     <section class="config" aria-labelledby="config-title">
       <header class="bar">
         <h2 id="config-title">{title}</h2>
-        <label class="find">
-          <Icon name="search" />
-          <input
-            type="search"
-            data-find
-            placeholder="Find in the configuration"
-            aria-label="Find in the configuration"
-            value={find}
-            onInput={(event) => setFind(event.currentTarget.value)}
-          />
-        </label>
-        <span class="hits" role="status">
-          {pattern === null ? '' : hits === 0 ? 'Not found' : `${hits} found`}
-        </span>
-        {named.length > 1 && (
-          <Button class="small" onClick={() => setFolded(folded.size === 0 ? new Set(named) : new Set())}>
-            {folded.size === 0 ? 'Fold all' : 'Unfold all'}
-          </Button>
-        )}
         <Button icon="copy" class="small" onClick={() => put(text, say, 'Configuration copied')}>
           Copy
         </Button>
@@ -62,15 +31,18 @@ export function ConfigView({ text, title = 'Configuration', say, beside, childre
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by key
         <section id="configuration" class="toml" tabIndex={0} aria-label="Configuration as TOML">
-          {parts.map((part, index) => (
-            <Part
-              key={index}
-              part={part}
-              pattern={pattern}
-              {...(beside && { beside })}
-              folded={folded.has(index) && pattern === null}
-              toggle={() => toggle(index)}
-            />
+          {lines.map(({ key, tokens }, index) => (
+            <div class="tl" key={index}>
+              <span class="no" aria-hidden="true">
+                {index + 1}
+              </span>
+              <code>
+                {tokens.map((token, at) => (
+                  <Coloured key={at} token={token} />
+                ))}
+              </code>
+              {beside !== undefined && key !== null && <span class="beside">{beside(key)}</span>}
+            </div>
           ))}
         </section>
       )}
@@ -78,68 +50,17 @@ export function ConfigView({ text, title = 'Configuration', say, beside, childre
   )
 }
 
-interface PartProps extends Pick<ConfigProps, 'beside'> {
-  part: Section
-  pattern: RegExp | null
-  folded: boolean
-  toggle: () => void
-}
-
-function Part(props: PartProps) {
-  const { part, pattern, folded, beside } = props
-  const besideLine = ([first, second]: Token[]) => {
-    const key = first?.kind === 'key' ? first : second?.kind === 'key' ? second : undefined
-    const name = [part.name, key?.text].filter(Boolean).join('.')
-    return key === undefined ? null : <span class="beside">{beside!(name)}</span>
-  }
-  const header = part.lines.findIndex((line) => line.tokens[0]?.kind === 'table')
-  const shown = folded ? part.lines.filter((_, index) => index === header) : part.lines
+function Coloured({ token: { kind, text } }: { token: Token }) {
   return (
-    <div class={folded ? 'part folded' : 'part'}>
-      {shown.map((line) => (
-        <div class="tl" key={line.number}>
-          <span class="no" aria-hidden="true">
-            {line.number}
-          </span>
-          {line === part.lines[header] && part.name !== null && (
-            <Button
-              class="fold"
-              aria-expanded={!folded}
-              aria-label={`Table ${part.name}`}
-              onClick={props.toggle}
-            />
-          )}
-          <code>
-            {line.tokens.map((token, index) => (
-              <Coloured key={index} token={token} pattern={pattern} />
-            ))}
-            {folded && <span class="dim"> … {part.lines.length - 1} lines</span>}
-          </code>
-          {beside !== undefined && !folded && besideLine(line.tokens)}
-        </div>
-      ))}
-    </div>
-  )
-}
-
-function Coloured({ token, pattern }: { token: Token; pattern: RegExp | null }) {
-  const pieces = token.text.split(MASK)
-  return (
-    <span class={`k-${token.kind}`}>
-      {pieces.map((piece, index) => [
+    <span class={`k-${kind}`}>
+      {text.split(MASK).map((piece, index) => [
         index > 0 && (
-          <span class="masked" title="Masked by the node" key={`mask${index}`}>
+          <span class="masked" title="Masked by the node" key={index}>
             {MASK}
           </span>
         ),
-        ...marked(piece, pattern),
+        piece,
       ])}
     </span>
   )
-}
-
-/** What is found is at every other place of the split text. */
-function marked(text: string, pattern: RegExp | null) {
-  if (pattern === null) return [text]
-  return text.split(pattern).map((piece, index) => (index % 2 ? <mark key={index}>{piece}</mark> : piece))
 }

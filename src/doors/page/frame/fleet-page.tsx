@@ -4,7 +4,6 @@ import { Fleet } from '../node/fleet.tsx'
 import { Failure } from '../ui/failure.tsx'
 import { later } from '../ui/later.tsx'
 import { carryTo, NOTHING, titleOf } from '../url.ts'
-import { SavedLinks } from './saved-links.tsx'
 import { type PageProps, Top } from './top.tsx'
 import { useLook } from './use-look.ts'
 
@@ -23,7 +22,7 @@ export function FleetPage({ page, error }: { page: PageProps; error: Error | nul
   }, [titleOf(look)])
   return (
     <div class={`app ${reading ? 'at-log' : 'at-node'}`}>
-      <Top page={page} node={null} name="Fleet" home={home} />
+      <Top page={page} name="Fleet" home={home} />
       {nodes !== null && reading ? (
         <FleetTimeline
           key={session.session}
@@ -39,17 +38,11 @@ export function FleetPage({ page, error }: { page: PageProps; error: Error | nul
           {look.compare.length > 0 ? (
             <Compare client={client} nodes={look.compare} close={home} />
           ) : nodes !== null ? (
-            <>
-              <Fleet
-                client={client}
-                nodes={nodes}
-                compare={(compare) => go({ ...NOTHING, compare })}
-                read={(ids) => go(carryTo(NOTHING, ['*'], { nodes: ids }))}
-              />
-              <div class="below">
-                <SavedLinks isFleet={true} />
-              </div>
-            </>
+            <Fleet
+              nodes={nodes}
+              compare={(compare) => go({ ...NOTHING, compare })}
+              read={(ids) => go(carryTo(NOTHING, ['*'], { nodes: ids }))}
+            />
           ) : (
             error !== null && <Failure error={error} remedies={{ retry: session.retry }} />
           )}

@@ -3,7 +3,7 @@ import { base } from '../base.ts'
 import { Button } from '../ui/controls.tsx'
 
 const KEYS: [string, string][] = [
-  ['/', 'Search the log or the configuration'],
+  ['/', 'Search the log, or filter the nodes'],
   ['n  N', 'Next and previous hit; without a filter, error'],
   ['f', 'Follow the log, or stop following'],
   ['g  G', 'Go to the beginning, to the end'],
@@ -44,7 +44,7 @@ export function Help({ close }: { close: () => void }) {
       <p>
         Click a record to expand it, Shift-click another to select everything between them. Click a value, or
         select a word, to filter by it. Drag over the chart to choose a time range, or click a bar to go
-        there; with the keyboard, use the arrow keys, Shift and Enter.
+        there.
       </p>
       <p>
         The search field understands conditions: <code>status&gt;=500</code>, <code>duration&gt;1s</code>,{' '}

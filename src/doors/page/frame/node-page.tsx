@@ -12,7 +12,6 @@ import { explain, Failure } from '../ui/failure.tsx'
 import { later } from '../ui/later.tsx'
 import { useSlow } from '../ui/store.ts'
 import { carry, carryTo, filesOf, isMerged, type Look, NOTHING, titleOf, writeLook } from '../url.ts'
-import { SavedLinks } from './saved-links.tsx'
 import { type PageProps, Top } from './top.tsx'
 import { useFiles } from './use-files.ts'
 import { useAnswer } from './use-fresh.ts'
@@ -70,7 +69,7 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
   return (
     <div class={`app ${look.file === null ? 'at-node' : 'at-log'}`}>
       {!absent && <SkipLink to={look.file === null ? 'configuration' : 'records'} />}
-      <Top page={page} node={node} name={name} home={() => go(NOTHING)} />
+      <Top page={page} name={name} home={() => go(NOTHING)} />
       {lost !== null && (
         <p class="banner bad" role="alert">
           <strong>{explain(lost).title}.</strong> {explain(lost).advice} This page keeps trying.
@@ -104,15 +103,11 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
           !absent &&
           !isSameProblem(listed.error, mainError) && <Failure error={listed.error} remedies={{ retry }} />
         )}
-        <SavedLinks isFleet={false} />
       </nav>
       <main>
         {absent ? (
           <div class="node">
-            <Failure
-              error={nodeError instanceof ProblemError ? nodeError : NO_NODE}
-              open={(id) => location.assign(`../${encodeURIComponent(id)}/${location.hash}`)}
-            />
+            <Failure error={nodeError instanceof ProblemError ? nodeError : NO_NODE} />
             <a class="button all-nodes" href="../../">
               All nodes
             </a>

@@ -1,9 +1,8 @@
-import type { Client, FleetNode, NodeConfig } from '../../client.ts'
+import type { Client, FleetNode } from '../../client.ts'
 import icon from '../icon.svg'
 import { token } from '../session/token.ts'
 import type { useSession } from '../session/use-session.ts'
 import { Button } from '../ui/controls.tsx'
-import { ago, moment } from '../ui/format.ts'
 import type { IconName } from '../ui/icons.tsx'
 import { useToolbar } from '../ui/toolbar.ts'
 import { HOME } from '../url.ts'
@@ -24,13 +23,12 @@ export interface PageProps {
 
 interface Props {
   page: PageProps
-  node: NodeConfig | null
   name: string
   home: () => void
 }
 
-/** The node's name and details, and the page's own settings. */
-export function Top({ page: { theme, setTheme, showHelp, session }, node, name, home }: Props) {
+/** The node's name, and the page's own settings. */
+export function Top({ page: { theme, setTheme, showHelp, session }, name, home }: Props) {
   const tools = useToolbar()
   const chosen = theme === 'auto' ? 'as the system' : theme
   return (
@@ -47,7 +45,6 @@ export function Top({ page: { theme, setTheme, showHelp, session }, node, name, 
         <img src={icon} alt="" width="22" height="22" />
         <h1>{name}</h1>
       </a>
-      {node !== null && <KnownFacts config={node} />}
       <span class="space" />
       <div ref={tools} class="tools" role="toolbar" aria-label="Page">
         {token.get() !== null && (
@@ -65,24 +62,5 @@ export function Top({ page: { theme, setTheme, showHelp, session }, node, name, 
         <Button icon="help" class="quiet" aria-label="Help: keys" title="Keys (?)" onClick={showHelp} />
       </div>
     </header>
-  )
-}
-
-/** Only what was set or read: nodestate's own version is not the database's. */
-function KnownFacts({ config: { node, known } }: { config: NodeConfig }) {
-  const has = (field: keyof typeof node) => known === undefined || known.includes(field)
-  return (
-    <p class="facts">
-      {has('hostIp') && (
-        <span>
-          {node.hostIp}
-          {has('httpPort') ? `:${node.httpPort}` : ''}
-        </span>
-      )}
-      {has('version') && <span>v{node.version.replace(/^v/, '')}</span>}
-      {has('onlineTime') && (
-        <span title={moment(node.onlineTime)}>online {ago(node.onlineTime).replace(' ago', '')}</span>
-      )}
-    </p>
   )
 }

@@ -1,6 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
 import { useListener } from '../ui/listener.ts'
-import { hand } from '../ui/store.ts'
 import { type Look, readLook, writeLook } from '../url.ts'
 
 /** What the user looks at, kept in the address. */
@@ -8,9 +7,6 @@ export function useLook() {
   const [look, setLook] = useState<Look>(() => readLook(location.hash))
   /** Counts up when the address was changed by hand, or by the back button. */
   const [visit, setVisit] = useState(0)
-  /** Whether the filters come from another log or node, and may not fit this one. */
-  const [carried, setCarried] = useState(() => hand.take('carried') !== null)
-  const shown = useRef(look.file)
   /** The moment that the log on the screen shows. */
   const moment = useRef<() => string>(() => '')
   const address = (next: Look) => writeLook(next) || location.pathname + location.search
@@ -18,8 +14,6 @@ export function useLook() {
   const go = (next: Look) => {
     if (JSON.stringify(next) === JSON.stringify(look)) return
     if (writeLook(next) !== location.hash) history.pushState(null, '', address(next))
-    setCarried((was) => was || next.file !== shown.current)
-    shown.current = next.file
     setLook(next)
   }
   /** The same step, at another place. */
@@ -28,11 +22,8 @@ export function useLook() {
     setLook(next)
   }
   useListener(window, 'popstate', () => {
-    const next = readLook(location.hash)
-    shown.current = next.file
-    setLook(next)
-    setCarried(false)
+    setLook(readLook(location.hash))
     setVisit(visit + 1)
   })
-  return { look, visit, carried, moment, go, note }
+  return { look, visit, moment, go, note }
 }

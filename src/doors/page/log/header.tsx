@@ -7,7 +7,6 @@ import type { Log } from './use-log.ts'
 /** The names above the columns, each of a field with a menu. It scrolls sideways with the list. */
 export function Header({ log }: { log: Log }) {
   const { box } = log
-  const sorted = log.made?.window.sorted
   const header = useRef<HTMLDivElement>(null)
   useListener(box, 'scroll', () => {
     if (header.current !== null) header.current.scrollLeft = box.current!.scrollLeft
@@ -17,7 +16,7 @@ export function Header({ log }: { log: Log }) {
       <div class="line">
         {log.sources !== null && <span class="o" />}
         <span class="fold" />
-        {columnsOf({ sources: log.sources, gaps: log.columns.gaps }).map(({ name, title }) => (
+        {columnsOf(log.sources).map(({ name, title }) => (
           <span key={name} class={name}>
             {title}
           </span>
@@ -28,10 +27,9 @@ export function Header({ log }: { log: Log }) {
               aria-haspopup="menu"
               aria-label={`Column ${name}`}
               title={name}
-              onClick={(event) => log.acts.openColumn(name, event.currentTarget)}
+              onClick={(event) => log.acts.openField(name, event.currentTarget)}
             >
               {name}
-              {sorted?.field === name && (sorted.down ? ' ↓' : ' ↑')}
             </Button>
           </span>
         ))}

@@ -7,8 +7,6 @@ import type { Value } from './find/terms.ts'
 export interface Choice {
   label: string
   entries: [name: string, act: () => void][]
-  /** Comparisons, in one row above the entries. */
-  signs?: Choice['entries']
   at: Spot
 }
 
@@ -22,7 +20,7 @@ export interface Spot {
 
 /** A menu of what can be done with a value, a field or a column. */
 export function Menu({ choice, close }: { choice: Choice; close: () => void }) {
-  const { label, entries, signs = [], at } = choice
+  const { label, entries, at } = choice
   const box = useRef<HTMLDivElement>(null)
   const before = useRef<HTMLElement | null>(null)
   useLayoutEffect(() => {
@@ -43,36 +41,30 @@ export function Menu({ choice, close }: { choice: Choice; close: () => void }) {
   useListener(document, 'keydown', onKey, true)
   useDismiss(box, close)
   const move = (event: KeyboardEvent) => {
-    const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key]
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step === undefined) return
     event.preventDefault()
     const items = [...box.current!.querySelectorAll('button')]
     const now = items.indexOf(document.activeElement as HTMLButtonElement)
     items[(now + step + items.length) % items.length]!.focus()
   }
-  const item = ([name, act]: Choice['entries'][number]) => (
-    <Button
-      role="menuitem"
-      key={name}
-      // A click must not end the selection of text that the menu is about.
-      onMouseDown={(event) => event.preventDefault()}
-      onClick={() => {
-        close()
-        act()
-      }}
-    >
-      {name}
-    </Button>
-  )
   return (
     <div ref={box} class="value-menu" role="menu" aria-label={label} tabIndex={-1} onKeyDown={move}>
       <p class="what">{label}</p>
-      {signs.length > 0 && (
-        <fieldset class="signs" aria-label="Compare">
-          {signs.map(item)}
-        </fieldset>
-      )}
-      {entries.map(item)}
+      {entries.map(([name, act]) => (
+        <Button
+          role="menuitem"
+          key={name}
+          // A click must not end the selection of text that the menu is about.
+          onMouseDown={(event) => event.preventDefault()}
+          onClick={() => {
+            close()
+            act()
+          }}
+        >
+          {name}
+        </Button>
+      ))}
     </div>
   )
 }

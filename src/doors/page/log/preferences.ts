@@ -20,12 +20,10 @@ export function usePreferences() {
 
 /** Which columns the reader does not want to see, kept in the browser. */
 export function useColumns() {
-  const [choice, setChoice] = useRemembered('hidden-columns', 'd')
+  const [choice, setChoice] = useRemembered('hidden-columns', '')
   const hidden = choice.split(',').filter(Boolean)
   return {
     hidden,
-    /** Whether rows show the time since the record above. */
-    gaps: !hidden.includes('d'),
     toggle: (name: string) => setChoice(toggled(hidden, name).join(',')),
     classes: hidden.map((name) => `no-${name}`),
   }

@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks'
-import { ProblemError } from '../../client.ts'
 import { Button } from '../ui/controls.tsx'
 import { Failure, type Remedy } from '../ui/failure.tsx'
 import { count, counted } from '../ui/format.ts'
 import { useSlow } from '../ui/store.ts'
-import { carryTo, filesOf, titleOf } from '../url.ts'
+import { titleOf } from '../url.ts'
 import { clickRow, copyRows, moveInDetails } from './clicks.ts'
 import { Header } from './header.tsx'
 import { selectedText } from './menu.tsx'
@@ -55,7 +54,6 @@ export function Stage({ log }: { log: Log }) {
         onCopy={(event) => copyRows(event, reader.current, box.current!)}
       />
       <div class="ring" aria-hidden="true" />
-      {slow && none && busy === 'open' && <div class="skeleton" aria-hidden="true" />}
       {gone !== null && !none && (
         <p class="gone" role="alert">
           {look.file} is gone: it was deleted or renamed. These are the lines that were loaded before.{' '}
@@ -82,7 +80,7 @@ export function Stage({ log }: { log: Log }) {
       )}
       {none && loaded.failure !== null && (
         <div class="over">
-          <Failure error={loaded.failure} remedies={remedies} open={openMeant(log, loaded.failure)} />
+          <Failure error={loaded.failure} remedies={remedies} />
         </div>
       )}
       {none && loaded.failure === null && busy === null && <Nothing log={log} />}
@@ -102,12 +100,4 @@ export function Stage({ log }: { log: Log }) {
       )}
     </div>
   )
-}
-
-/** How to read the log or node that a misspelt name stands for; of several, it is not known which one is misspelt. */
-function openMeant({ look, go }: Log, error: Error): ((name: string) => void) | undefined {
-  const files = filesOf(look)
-  if (error instanceof ProblemError && error.code === 'unknown-node')
-    return look.nodes.length === 1 ? (id) => go(carryTo(look, files, { nodes: [id] })) : undefined
-  return files.length === 1 ? (file) => go(carryTo(look, [file])) : undefined
 }

@@ -97,8 +97,7 @@ function statusLine(reader: Reader | null, look: Look, totals: Totals | null): s
   if (window === undefined || (window.loading === 'open' && window.items.length === 0)) return 'Loading'
   const size = window.items.length
   const parts = [loadedText(window, look, totals)]
-  if (window.sorted !== null) parts.push(`sorted by ${window.sorted.field}`)
-  else if (window.older === null && size > 0) parts.push('from the beginning')
+  if (window.older === null && size > 0) parts.push('from the beginning')
   if (window.live === 'lost') parts.push(window.lost)
   else if (window.live === 'live') parts.push('live')
   const chosen = reader!.selected
@@ -117,7 +116,7 @@ function loadedText({ older, newer, atEnd, items }: LogWindow, look: Look, total
   if (older === null && (atEnd || newer === null)) return `${count(size)} ${things}`
   // The chart counts what matches, or even less; until it has counted again, its numbers are those of the last question.
   const isSame = totals !== null && totals.key === JSON.stringify(chartQueryOf(look))
-  const isCounted = isSame && look.chart === '' && (matches || !isFiltered(look))
+  const isCounted = isSame && (matches || !isFiltered(look))
   const total = isCounted ? totalAt(totals, look.level) : 0
   if (total <= size) return `${count(size)} ${things} loaded`
   return `${count(size)} of ${totals!.complete ? '' : 'more than '}${count(total)} ${matches ? 'matches' : 'records'}`

@@ -1,12 +1,11 @@
 import type { RefObject } from 'preact'
 import { useState } from 'preact/hooks'
-import { quantityOf } from '../../../log/where/compare.ts'
 import { put } from '../ui/clipboard.ts'
 import { counted } from '../ui/format.ts'
 import { hand } from '../ui/store.ts'
 import { type Look, NO_COLUMNS, NOWHERE, toggled } from '../url.ts'
 import { isFiltered } from './find/query.ts'
-import { SIGNS, termOf, type Value, withTerm, withValue } from './find/terms.ts'
+import { type Value, withTerm, withValue } from './find/terms.ts'
 import { type Choice, type Spot, spotUnder } from './menu.tsx'
 import type { Goal } from './reader/places.ts'
 import type { Reader } from './reader/reader.ts'
@@ -32,7 +31,6 @@ export function useActs({ reader, goal, current, toOthers, go, note, say }: Opti
     const follow = reader.current?.following ?? look().follow
     go({ ...look(), ...NOWHERE, follow: follow && wanted === null, ...change })
   }
-  const highlight = (marks: string[]) => go({ ...look(), marks })
   const showAround = (seq: number) => {
     const made = reader.current
     if (made === null) return
@@ -64,68 +62,34 @@ export function useActs({ reader, goal, current, toOthers, go, note, say }: Opti
     void made.follow(on)
   }
   const fields = () => reader.current?.columns.fields.map(({ name }) => name) ?? []
-  /** Other columns; the message is not repeated beside those of a request. */
-  const showColumns = (names: string[], message = look().message && !reader.current?.columns.suggested) =>
-    go({
-      ...look(),
-      columns: names.length === 0 ? [NO_COLUMNS] : names,
-      message: message || names.length === 0,
-    })
+  const showColumns = (names: string[]) =>
+    go({ ...look(), columns: names.length === 0 ? [NO_COLUMNS] : names })
   const column = (name: string): Choice['entries'][number] => [
     fields().includes(name) ? 'Remove the column' : 'Show as column',
     () => showColumns(toggled(fields(), name)),
   ]
 
-  const openValue = (value: Value, at: Spot) => {
-    const term = termOf(value, false)
+  const openValue = ({ field, value }: Value, at: Spot) => {
     const entries: Choice['entries'] = [
-      ['Only records with this', () => apply(withValue(look(), value, false))],
-      ['Hide records with this', () => apply(withValue(look(), value, true))],
-      ['Highlight', () => highlight([...look().marks.filter((each) => each !== value.value), value.value])],
-      ['Only this value over time', () => go({ ...look(), chart: `${term.kind}:${term.value}` })],
-      ['Copy', () => void put(value.value, say, 'Value copied')],
+      ['Only records with this', () => apply(withValue(look(), { field, value }, false))],
+      ['Hide records with this', () => apply(withValue(look(), { field, value }, true))],
+      ...(isField(field) ? [column(field)] : []),
+      ['Copy', () => void put(value, say, 'Value copied')],
     ]
-    if (isField(value.field)) entries.splice(4, 0, column(value.field))
-    const label = value.field === '' ? `“${brief(value.value)}”` : `${value.field}: ${brief(value.value)}`
-    setChoice({ label, signs: signsOf(value), entries, at })
+    setChoice({ label: field === '' ? `“${brief(value)}”` : `${field}: ${brief(value)}`, entries, at })
   }
-  /** Comparisons with a value that is a number. */
-  const signsOf = ({ field, value }: Value): Choice['entries'] => {
-    if (field === '' || quantityOf(value) === null) return []
-    return COMPARED.map((sign) => [
-      `${SIGNS[sign]} ${brief(value)}`,
-      () => apply(withTerm(look(), { kind: 'where', value: `${field}${sign}${value}` })),
-    ])
-  }
-  const openField = (name: string, part: HTMLElement) =>
+  const openField = (name: string, part: HTMLElement) => {
+    const filter = (value: string) => () => apply(withTerm(look(), { kind: 'where', value }))
     setChoice({
       label: name,
-      signs: FIELD_SIGNS.map(([sign, typed]) => [sign, () => startTyping(`${name}${typed}`)]),
       entries: [
         column(name),
-        [
-          'Only records with this field',
-          () => apply(withTerm(look(), { kind: 'where', value: `${name}:*` })),
-        ],
-        ['Only records without it', () => apply(withTerm(look(), { kind: 'where', value: `!${name}:*` }))],
+        ['Only records with this field', filter(`${name}:*`)],
+        ['Only records without it', filter(`!${name}:*`)],
+        ['Filter by its value …', () => startTyping(`${name}:`)],
       ],
       at: spotUnder(part),
     })
-  const openColumn = (name: string, part: HTMLElement) => {
-    const columns = fields()
-    const index = columns.indexOf(name)
-    const moved = (by: number) =>
-      showColumns(columns.with(index, columns[index + by]!).with(index + by, name))
-    const sort = (down: boolean) => () => void reader.current?.sort({ field: name, down })
-    const entries: Choice['entries'] = [
-      ['Sort what is loaded, largest first', sort(true)],
-      ['Sort what is loaded, smallest first', sort(false)],
-    ]
-    if (reader.current?.window.sorted) entries.push(['Order of time', () => void reader.current?.sort(null)])
-    if (index > 0) entries.push(['Move left', () => moved(-1)])
-    if (index < columns.length - 1) entries.push(['Move right', () => moved(1)])
-    entries.push(['Remove', () => showColumns(toggled(columns, name))])
-    setChoice({ label: name, entries, at: spotUnder(part) })
   }
   const copyLink = (seq: number) => {
     note({ ...look(), ...reader.current!.placeOf(seq), follow: false })
@@ -133,7 +97,6 @@ export function useActs({ reader, goal, current, toOthers, go, note, say }: Opti
   }
   return {
     apply,
-    highlight,
     showAround,
     leave,
     showOthers,
@@ -143,7 +106,6 @@ export function useActs({ reader, goal, current, toOthers, go, note, say }: Opti
     say,
     openValue,
     openField,
-    openColumn,
     showColumns,
     choice,
     setChoice,
@@ -161,15 +123,6 @@ async function copyRecords(reader: Reader | null, columns: boolean, say: (messag
 
 /** Characters that the clipboard takes without freezing the browser. */
 const CLIPBOARD = 64 * 1024 * 1024
-
-const COMPARED = ['>', '>=', '<', '<='] as const
-
-/** How a field can be compared, and what that is in the search field. */
-const FIELD_SIGNS: [sign: string, typed: string][] = [
-  ['=', ':'],
-  ['≠', '!='],
-  ...COMPARED.map((sign): [string, string] => [SIGNS[sign], sign]),
-]
 
 /** Puts the beginning of a condition into the search field, which offers values. */
 function startTyping(text: string): void {

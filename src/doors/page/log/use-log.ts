@@ -1,11 +1,11 @@
 import type { RefObject } from 'preact'
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
-import { type Client, ProblemError } from '../../client.ts'
+import type { Client } from '../../client.ts'
 import type { Change } from '../config/change.ts'
 import type { ListedFile } from '../files/order.ts'
 import { hand } from '../ui/store.ts'
-import { type Look, NOWHERE, queryKey, titleOf } from '../url.ts'
-import { lacksLevels, type Totals } from './chart/totals.ts'
+import { type Look, queryKey } from '../url.ts'
+import type { Totals } from './chart/totals.ts'
 import { clockOf, useZone } from './find/clock.ts'
 import { rangeOf, type TimeRange } from './find/moment.ts'
 import { useLogKeys } from './keys.ts'
@@ -31,8 +31,6 @@ export interface LogProps {
   toOthers: ((time: string) => void) | null
   /** Set if the log is not listed any more, with the file that took its place. */
   gone?: { heir: string | null } | null
-  /** Whether the filters were set in another log, and may not fit this one. @default false */
-  carried?: boolean
   /** Told how to find out the moment on the screen. */
   moment: RefObject<() => string>
   /** The newest changes of the configuration, on a fleet of every node that is read; null where there are none. */
@@ -62,14 +60,13 @@ export function useLog(props: LogProps) {
   const preferences = usePreferences()
   const columns = useColumns()
   const [zone, setZone] = useZone()
-  const suggested = useRef(false)
+  const requests = useRef(false)
   const { reader, goal } = useReader(box, attempt, {
     client,
     look,
     wrap: preferences.wrap,
-    gaps: columns.gaps,
     fields: look.columns,
-    classes: `${columns.classes.join(' ')} ${look.message} ${suggested.current}`,
+    classes: `${columns.classes.join(' ')} ${requests.current}`,
     zone,
     sources: props.sources,
     others: props.toOthers !== null,
@@ -80,7 +77,7 @@ export function useLog(props: LogProps) {
     say,
   })
   const made = reader.current
-  suggested.current = made?.columns.suggested ?? false
+  requests.current = made?.columns.requests ?? false
   const fields = made?.columns.fields.map(({ name }) => name) ?? []
   const known = file?.first ?? file?.last ?? null
   const own = made?.zone ?? (known === null ? null : zoneOf(known))
@@ -95,8 +92,6 @@ export function useLog(props: LogProps) {
   const ready = loaded !== undefined && loaded.loading !== 'open'
   useEffect(() => props.failed(failure), [failure])
   useEffect(() => () => props.failed(null), [])
-  const unlevelled = ready && failure === null && loaded.items.length === 0 && lacksLevels(totals)
-  useMisfits(misfitOf(failure, unlevelled && look.level !== ''), props)
   useEffect(() => {
     if (gone !== null && reader.current?.following) acts.toggleFollow()
   }, [gone === null])
@@ -112,7 +107,7 @@ export function useLog(props: LogProps) {
     clock,
     /** The fields that are columns, and whether the message is one beside them. */
     fields,
-    message: fields.length === 0 || (look.message && !suggested.current),
+    message: !requests.current,
     setZone,
     columns,
     preferences,
@@ -169,7 +164,6 @@ function useReader(
   }, [client, queryKey(look), attempt])
 
   useEffect(() => reader.current?.display(options))
-  useEffect(() => void reader.current?.highlight(look.marks), [JSON.stringify(look.marks)])
 
   return { reader, goal }
 }
@@ -181,26 +175,4 @@ function useLastingRange(look: Look, zone: number | null, note: (range: TimeRang
     const range = rangeOf(look, clockOf('log', zone))
     if (!('wrong' in range) && (range.since !== look.since || range.until !== look.until)) note(range)
   }, [zone, look.since, look.until])
-}
-
-/** What the log lacks that a filter needs. */
-function misfitOf(failure: Error | null, unlevelled: boolean): 'levels' | 'times' | null {
-  const code = failure instanceof ProblemError ? failure.code : ''
-  if (code === 'no-time') return 'times'
-  return code === 'no-level' || unlevelled ? 'levels' : null
-}
-
-/** Drops filters that came from another log and that this one cannot answer, and says so. */
-function useMisfits(misfit: 'levels' | 'times' | null, { look, carried, note, say }: LogProps): void {
-  const dropped = useRef<string[]>([])
-  useEffect(() => {
-    if (carried !== true || misfit === null) return
-    dropped.current.push(misfit)
-    note({ ...look, ...(misfit === 'levels' ? { level: '' } : { since: '', until: '', ...NOWHERE }) })
-    const [what, filters] =
-      dropped.current.length > 1
-        ? [`no ${dropped.current.join(' and no ')}`, 'the filters by them were']
-        : [`no ${dropped.current[0]}`, misfit === 'levels' ? 'the level was' : 'the time range was']
-    say(`${titleOf(look)} has ${what}: ${filters} dropped`)
-  }, [misfit])
 }

@@ -1,10 +1,8 @@
 import { useState } from 'preact/hooks'
-import type { Client, Comparison, FleetNode } from '../../client.ts'
+import type { FleetNode } from '../../client.ts'
 import { Button, Search } from '../ui/controls.tsx'
 import { reasonText } from '../ui/failure.tsx'
-import { ago, bytes, count, counted, moment, secondsAgo } from '../ui/format.ts'
-import { hand } from '../ui/store.ts'
-import { useLoaded } from '../ui/use-loaded.ts'
+import { ago, bytes, count, moment, secondsAgo } from '../ui/format.ts'
 import { carry, type Look, toggled, writeLook } from '../url.ts'
 import { DayLine, dayText } from './day-line.tsx'
 
@@ -29,22 +27,15 @@ const COLUMNS: [name: string, title: string, text: (node: FleetNode) => string][
 const NUMBERS: Record<string, string> = { 'Errors, 1 h': 'lv-error', 'Warnings, 1 h': 'lv-warn' }
 
 interface Props {
-  client: Client
   nodes: FleetNode[]
   compare: (ids: string[]) => void
   read: (ids: string[]) => void
 }
 
 /** The nodes of a fleet: those that cannot be read come first, then those with the most errors, then silent ones. */
-export function Fleet({ client, nodes, compare, read }: Props) {
+export function Fleet({ nodes, compare, read }: Props) {
   const [filter, setFilter] = useState('')
   const [picked, setPicked] = useState<readonly string[]>([])
-  const { data } = useLoaded(
-    (signal) => client.compareConfig(['*'], { signal }),
-    '',
-    nodes.length > 2 && nodes.length <= COMPARED,
-  )
-  const odd = oddSettings(data)
   const needle = filter.toLowerCase()
   const shown = byTrouble(nodes).filter((each) => textOf(each).includes(needle))
   // The boxes that are checked, or else all that the filter leaves.
@@ -102,11 +93,6 @@ export function Fleet({ client, nodes, compare, read }: Props) {
                   />
                   <a href={`nodes/${encodeURIComponent(each.id)}/`}>{nameOf(each)}</a>
                   {nameOf(each) !== each.id && <span class="dim"> {each.id}</span>}
-                  {odd.has(each.id) && (
-                    <span class="badge" title={odd.get(each.id)!.join(', ')}>
-                      {counted(odd.get(each.id)!.length, 'odd setting')}
-                    </span>
-                  )}
                 </th>
                 {columns.map(([name, , text]) => (
                   <td
@@ -136,18 +122,6 @@ function cellClass(name: string, node: FleetNode, text: string): string {
   if (level !== undefined) return `number ${text === '0' ? 'dim' : level}`
   if (name === SHIPPED) return 'shipped'
   return name === 'State' && node.live === false ? 'warning' : ''
-}
-
-/** The settings in which a node differs from most others, by its id. */
-function oddSettings(data: Comparison | null): Map<string, string[]> {
-  const odd = new Map<string, string[]>()
-  for (const { key, values, expected } of data?.keys ?? []) {
-    const common = values.find((each) => each.nodes.length * 2 > data!.nodes.length)
-    if (expected || common === undefined) continue
-    for (const { nodes } of values.filter((each) => each !== common))
-      for (const id of nodes) odd.set(id, [...(odd.get(id) ?? []), key])
-  }
-  return odd
 }
 
 interface LinksProps {
@@ -184,7 +158,6 @@ export function FleetLinks({ nodes, own, look, read }: LinksProps) {
             <a
               href={`../${encodeURIComponent(each.id)}/${hash}`}
               aria-current={each.id === own ? 'page' : undefined}
-              onClick={() => hand.leave('carried')}
             >
               <span class="name">{nameOf(each)}</span>
               <span class="age">{each.age === null ? '' : secondsAgo(each.age)}</span>
@@ -267,6 +240,4 @@ function textOf({ id, node }: FleetNode): string {
 /** Seconds after which a node that ships every minute counts as silent. */
 const SILENT = 150
 const MOST = 500
-/** Nodes whose configurations are compared for the badges; more would cost too much. */
-const COMPARED = 32
 const FEW = 8

@@ -15,22 +15,17 @@ interface Props {
   error: Error
   /** What the page can do here; only what helps against this error is offered. */
   remedies?: Partial<Record<Remedy, () => void>>
-  /** Opens the log or node whose name was misspelt. */
-  open?: ((name: string) => void) | undefined
 }
 
 /** What went wrong, and the one thing that can help. */
-export function Failure({ error, remedies = {}, open }: Props) {
+export function Failure({ error, remedies = {} }: Props) {
   const { title, advice, remedy } = explain(error)
   const act = remedy && remedies[remedy]
-  // The API's sentence names the nearest: `There is no log file with this name: did you mean broker.log?`
-  const meant = open && /: did you mean (.+?)\?( |$)/.exec(error.message)?.[1]
   return (
     <div class="failure" role="alert">
       <p class="title">{title}</p>
       <p>{advice}</p>
       {act !== undefined && <Button onClick={act}>{LABELS[remedy!]}</Button>}
-      {meant !== undefined && <Button onClick={() => open!(meant)}>Did you mean {meant}?</Button>}
     </div>
   )
 }

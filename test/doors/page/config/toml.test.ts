@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sections } from '../../../../src/doors/page/config/toml.ts'
+import { tomlLines } from '../../../../src/doors/page/config/toml.ts'
 
 const SOURCE = `# head
 top = 1
@@ -18,29 +18,29 @@ at = 2026-01-02T03:04:05Z
 on = true
 `
 
-describe('sections', () => {
-  const found = sections(SOURCE)
+describe('tomlLines', () => {
+  const found = tomlLines(SOURCE)
 
   it('gives every line back, in order', () => {
-    const lines = found.flatMap((part) => part.lines)
-    expect(lines.map((line) => line.number)).toEqual(lines.map((_, index) => index + 1))
-    expect(lines.map((line) => line.tokens.map((token) => token.text).join('')).join('\n')).toBe(
+    expect(found.map(({ tokens }) => tokens.map(({ text }) => text).join('')).join('\n')).toBe(
       SOURCE.trimEnd(),
     )
   })
 
-  it('cuts at tables, with the comment above them, and not inside strings', () => {
-    expect(found.map((part) => part.name)).toEqual([null, 'broker.http', 'peers'])
-    expect(found[1]!.lines[0]!.tokens).toEqual([{ kind: 'comment', text: '## about http' }])
+  it('knows which setting a line is about, and not inside strings', () => {
+    expect(found.flatMap(({ key }) => key ?? [])).toEqual([
+      'top',
+      'broker.http.port',
+      'broker.http.name',
+      'broker.http.long',
+      'peers.at',
+      'peers.on',
+    ])
   })
 
   it('tells keys, strings, numbers, words and comments apart', () => {
     const tokens = (number: number) =>
-      found
-        .flatMap((part) => part.lines)
-        .find((line) => line.number === number)!
-        .tokens.filter((token) => token.kind !== 'plain')
-        .map((token) => [token.kind, token.text])
+      found[number - 1]!.tokens.filter(({ kind }) => kind !== 'plain').map(({ kind, text }) => [kind, text])
     expect(tokens(6)).toEqual([
       ['key', 'port'],
       ['number', '9000'],

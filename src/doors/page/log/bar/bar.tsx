@@ -10,7 +10,6 @@ import { compareQueryOf, questionAt } from '../panel/question.ts'
 import type { Log } from '../use-log.ts'
 import { ColumnChoice, csvColumns } from './columns.tsx'
 import { useSaving } from './save.ts'
-import { SavedSearches } from './saved.tsx'
 
 /** The log's name, and what can be done with it as a whole. */
 export function Bar({ log }: { log: Log }) {
@@ -59,7 +58,7 @@ export function Bar({ log }: { log: Log }) {
           onClick={preferences.togglePanel}
         />
         <ExportMenu log={log} name={name} />
-        <Drop icon="more" title="View, columns and saved searches">
+        <Drop icon="more" title="View and columns">
           <div class="scroll">
             <Check on={preferences.wrap} toggle={preferences.toggleWrap}>
               Wrap long lines
@@ -68,8 +67,6 @@ export function Bar({ log }: { log: Log }) {
             <div class="choices">
               <ColumnChoice log={log} />
             </div>
-            <h3>Saved searches</h3>
-            <SavedSearches log={log} />
           </div>
         </Drop>
       </div>

@@ -5,8 +5,8 @@ import type { Log } from '../use-log.ts'
 
 /** The columns of the list as those of CSV. */
 export function csvColumns({ columns, fields, message, made, sources }: Log): { columns: string[] } {
-  const own = columnsOf({ sources, gaps: columns.gaps }).flatMap(({ name, member }) =>
-    member && made?.columns.filled.has(name) && !columns.hidden.includes(name) ? [member] : [],
+  const own = columnsOf(sources).flatMap(({ name, member }) =>
+    made?.columns.filled.has(name) && !columns.hidden.includes(name) ? [member] : [],
   )
   // A name with a comma would be two.
   const named = fields.filter((name) => !name.includes(','))
@@ -14,24 +14,15 @@ export function csvColumns({ columns, fields, message, made, sources }: Log): { 
 }
 
 /** The columns to choose from: the list's own, and the fields of the records. */
-export function ColumnChoice({ log }: { log: Log }) {
-  const { columns, fields, message, acts, made } = log
-  // The time since the record above is offered even if it is not shown.
-  const own = columnsOf({ sources: log.sources, gaps: true })
-    .filter(({ name }) => made?.columns.filled.has(name))
-    .map(({ name, title, label = title }) => [name, label] as const)
+export function ColumnChoice({ log: { columns, fields, acts, made, sources } }: { log: Log }) {
+  const own = columnsOf(sources).filter(({ name }) => made?.columns.filled.has(name))
   return (
     <>
-      {[...own, ['c', 'Context'] as const].map(([name, label]) => (
+      {[...own, { name: 'c', title: 'Context' }].map(({ name, title }) => (
         <Check key={name} on={!columns.hidden.includes(name)} toggle={() => columns.toggle(name)}>
-          {label}
+          {title}
         </Check>
       ))}
-      {fields.length > 0 && (
-        <Check on={message} toggle={() => acts.showColumns(fields, !message)}>
-          Message
-        </Check>
-      )}
       {[...new Set([...fields, ...(made?.columns.offered ?? [])])].map((name) => (
         <Check
           key={`field ${name}`}

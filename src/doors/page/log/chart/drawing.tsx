@@ -14,7 +14,7 @@ interface Props {
   /** Whether a log is not counted that nothing else tells of. */
   lacking: boolean
   size: { width: number; height: number }
-  /** Pixels that are being dragged over, or that the keyboard has chosen. */
+  /** Pixels that are being dragged over. */
   chosen: [number, number] | null
   hover: number | null
 }

@@ -5,8 +5,6 @@ import { Button } from '../../ui/controls.tsx'
 import { count, span } from '../../ui/format.ts'
 import { useSlow } from '../../ui/store.ts'
 import type { Clock } from '../find/clock.ts'
-import { chartTerm } from '../find/query.ts'
-import { termText } from '../find/terms.ts'
 import { questionAt } from '../panel/question.ts'
 import { wallAt } from '../record/record.ts'
 import type { Log } from '../use-log.ts'
@@ -15,14 +13,10 @@ import { Drawing } from './drawing.tsx'
 import { namesOf, sumsOf } from './totals.ts'
 import { type Counted, uncountedOf, useCounts } from './use-counts.ts'
 
-/**
- * Records over time, stacked by level. Dragging selects a time range, a click goes to that moment; with the keyboard,
- * the arrows choose a bar, Shift widens the choice, Enter goes there.
- */
+/** Records over time, stacked by level. Dragging selects a time range, a click goes to that moment. */
 export function HistogramView({ log }: { log: Log }) {
   const { look, clock } = log
   const failed = log.failure !== null
-  const only = chartTerm(look.chart)
   const jump = (ms: number) => void log.reader.current?.goToTime(ms)
   const range = (from: number, to: number) =>
     log.acts.apply({ since: wallAt(from, clock.log), until: wallAt(to, clock.log) })
@@ -31,10 +25,7 @@ export function HistogramView({ log }: { log: Log }) {
   const [{ width, height }, setSize] = useState({ width: 0, height: 0 })
   const [hover, setHover] = useState<number | null>(null)
   const [drag, setDrag] = useState<[number, number] | null>(null)
-  /** Bars chosen by keyboard: where the choice began, and where it is now. */
-  const [keyed, setKeyed] = useState<[number, number] | null>(null)
-  const shift = useRef(false)
-  const { data, busy, problem, retry, part, setWhole } = useCounts(log, width)
+  const { data, busy, problem, retry } = useCounts(log, width)
   const slow = useSlow(busy && !failed)
 
   useEffect(() => {
@@ -51,12 +42,6 @@ export function HistogramView({ log }: { log: Log }) {
     if (data === null || width === 0) return 0
     return data.from + (Math.min(Math.max(x, 0), width) / width) * span
   }
-  const keyedPixels = (): [number, number] | null => {
-    if (keyed === null || data === null || span === 0) return null
-    const [from, to] = [Math.min(...keyed), Math.max(...keyed)]
-    const pixel = (ms: number) => ((ms - data.from) / span) * width
-    return [pixel(data.buckets[from]!.time), pixel(data.buckets[to]!.time + data.step)]
-  }
   const release = () => {
     if (drag === null || data === null) return
     const [from, to] = [Math.min(...drag), Math.max(...drag)]
@@ -65,22 +50,7 @@ export function HistogramView({ log }: { log: Log }) {
     if (to - from >= 4) range(Math.floor(timeAt(from)), Math.ceil(timeAt(to)))
     else if (hit !== null) jump(hit.time + data.step)
   }
-  const last = (data?.buckets.length ?? 0) - 1
-  const onKey = (event: KeyboardEvent) => {
-    shift.current = event.shiftKey
-    if (event.key === 'Enter') {
-      const chosen = (keyed ?? [last, last]).map((at) => data!.buckets[at]!.time)
-      const [from, end] = [Math.min(...chosen), Math.max(...chosen) + data!.step]
-      if (chosen[0] === chosen[1]) jump(end)
-      else range(from, end)
-    } else if (event.key !== 'Escape') return
-    setKeyed(null)
-    event.preventDefault()
-    event.stopPropagation()
-  }
-
   const bucket = data === null || hover === null ? null : bucketAt(data, timeAt(hover))
-  const chosen = data === null || keyed === null ? null : data.buckets[keyed[1]]!
   const noTime = problem instanceof ProblemError && problem.code === 'no-time'
   const said = failed || problem === null ? null : noTime ? NO_TIME : problem.message
   const short = (ms: number) => momentText(ms, data!, clock)
@@ -113,29 +83,12 @@ export function HistogramView({ log }: { log: Log }) {
             counting={slow}
             lacking={lacking.length > 0}
             size={{ width, height }}
-            chosen={drag ?? keyedPixels()}
+            chosen={drag}
             hover={hover}
           />
         </svg>
         {log.changes != null && data !== null && data.to > data.from && (
           <Marks log={log} data={data} width={width} />
-        )}
-        {data !== null && data.buckets.length > 0 && (
-          <input
-            type="range"
-            class="scrub"
-            aria-label="Choose a moment in the chart"
-            aria-valuetext={chosen === null ? 'none' : bucketText(chosen, data, clock)}
-            min={0}
-            max={last}
-            value={keyed?.[1] ?? last}
-            onInput={(event) => {
-              const at = event.currentTarget.valueAsNumber
-              setKeyed([shift.current ? (keyed?.[0] ?? last) : at, at])
-            }}
-            onKeyDown={onKey}
-            onBlur={() => setKeyed(null)}
-          />
         )}
       </div>
       <p class="legend">
@@ -149,15 +102,7 @@ export function HistogramView({ log }: { log: Log }) {
           </span>
         ) : (
           <>
-            <Counts log={log} data={data} bucket={bucket ?? chosen} />
-            {only !== null && (
-              <span class="only">
-                Only {termText(only)}{' '}
-                <Button class="quiet small" onClick={() => log.go({ ...look, chart: '' })}>
-                  Show all
-                </Button>
-              </span>
-            )}
+            <Counts log={log} data={data} bucket={bucket} />
             {look.since !== '' && look.different === '' && (
               <Button
                 class="small ask"
@@ -165,11 +110,6 @@ export function HistogramView({ log }: { log: Log }) {
                 onClick={() => log.go({ ...look, different: questionAt(look, clock) })}
               >
                 What is different?
-              </Button>
-            )}
-            {part !== null && (
-              <Button class="quiet small" onClick={() => setWhole(part)}>
-                {part ? 'Last day with records. Show all time' : 'Show the last day with records'}
               </Button>
             )}
             <span role="status">{slow ? 'Counting records…' : ''}</span>
@@ -263,11 +203,6 @@ function countsOf(counts: readonly number[], data: Histogram, none = 'other') {
   return namesOf(data).flatMap((name, index) =>
     counts[index] ? [{ name, text: `${count(counts[index])} ${name === 'none' ? none : name}` }] : [],
   )
-}
-
-function bucketText(bucket: Bucket, data: Histogram, clock: Clock): string {
-  const counts = countsOf(bucket.counts, data).map(({ text }) => text)
-  return `${clock.wall(bucket.time).slice(0, 19)}: ${counts.join(', ') || 'no records'}`
 }
 
 function bucketAt(data: Histogram, time: number): Bucket | null {

@@ -38,9 +38,3 @@ export function totalAt({ counts }: Totals, level: string): number {
   const names = levelsOf(level) ?? Object.keys(counts)
   return names.reduce((sum, name) => sum + (counts[name] ?? 0), 0)
 }
-
-/** Whether a log whose records were all counted has none with a level. */
-export function lacksLevels(totals: Totals | null): boolean {
-  if (totals === null || !totals.complete) return false
-  return totalAt(totals, '') > 0 && totalAt(totals, '') === totals.counts.none
-}

@@ -1,19 +1,17 @@
 import { Button } from '../../ui/controls.tsx'
 import { useToolbar } from '../../ui/toolbar.ts'
-import { COLOURS } from '../reader/hits.ts'
-import { hueOf } from '../record/styled.ts'
 import type { Log } from '../use-log.ts'
 import { inverted, invertedLevel, levelText, termText } from './terms.ts'
 
-/** Every condition but the time range and the buttons of levels as a chip that can be inverted or removed, and every highlighted text. */
+/** Every condition but the time range and the buttons of levels as a chip that can be inverted or removed. */
 export function Chips({ log }: { log: Log }) {
   const { look } = log
-  const { apply, highlight } = log.acts
+  const { apply } = log.acts
   const { terms } = look
   const box = useToolbar()
   // A level and above is a button that is pressed.
   const exact = look.level.startsWith('=')
-  const none = terms.length + look.marks.length === 0 && !exact
+  const none = terms.length === 0 && !exact
   return (
     <div ref={box} class={none ? 'chips none' : 'chips'} role="toolbar" aria-label="Active filters">
       <ul>
@@ -35,14 +33,6 @@ export function Chips({ log }: { log: Log }) {
             remove={() => apply({ terms: terms.toSpliced(index, 1) })}
           />
         ))}
-        {look.marks.map((mark, index) => (
-          <Chip
-            key={`mark:${mark}`}
-            label={mark}
-            colour={(index % COLOURS) + 1}
-            remove={() => highlight(look.marks.filter((each) => each !== mark))}
-          />
-        ))}
       </ul>
     </div>
   )
@@ -51,18 +41,14 @@ export function Chips({ log }: { log: Log }) {
 interface ChipProps {
   label: string
   not?: boolean
-  colour?: number
   invert?: () => void
   remove: () => void
 }
 
-function Chip({ label, not = false, colour, invert, remove }: ChipProps) {
+function Chip({ label, not = false, invert, remove }: ChipProps) {
   const shown = label.length > 80 ? `${label.slice(0, 80)}…` : label
   return (
-    <li
-      class={`chip${not ? ' not' : ''}${colour === undefined ? '' : ` h${colour}`}`}
-      style={colour === undefined ? undefined : { '--h': hueOf(colour) }}
-    >
+    <li class={not ? 'chip not' : 'chip'}>
       {invert === undefined ? (
         <span class="what">{shown}</span>
       ) : (

@@ -35,16 +35,7 @@ export function chartQueryOf(look: Look): HistogramQuery {
   const { level, ...rest } = fieldsQueryOf(look)
   const by = (['file', 'node'] as const).find((each) => each === look.by)
   // Counted by source, levels cannot be told apart afterwards.
-  const query: HistogramQuery = by === undefined ? rest : { ...rest, level, by }
-  const only = chartTerm(look.chart)
-  return only === null ? query : { ...query, ...conditions([...look.terms, only]) }
-}
-
-/** What the chart alone is narrowed to. */
-export function chartTerm(text: string): Term | null {
-  const colon = text.indexOf(':')
-  const kind = text.slice(0, colon)
-  return kind === 'where' || kind === 'q' ? { kind, value: text.slice(colon + 1) } : null
+  return by === undefined ? rest : { ...rest, level, by }
 }
 
 function conditions(terms: Term[]): Pick<LogQuery, Term['kind']> {

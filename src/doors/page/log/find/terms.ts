@@ -88,7 +88,7 @@ export function termText({ kind, value }: Term): string {
 }
 
 /** Comparisons as they are shown. */
-export const SIGNS = { '>': '>', '>=': '≥', '<': '<', '<=': '≤', '~': '~' } as const
+const SIGNS = { '>': '>', '>=': '≥', '<': '<', '<=': '≤', '~': '~' } as const
 
 export function levelText(level: string): string {
   return level.startsWith('=') ? `level: ${levelsOf(level)!.join(' or ')}` : `level: ${level} and above`

@@ -1,4 +1,3 @@
-import { useRef, useState } from 'preact/hooks'
 import type { Completeness, LogComparison, LogFinding } from '../../../client.ts'
 import { base as own } from '../../base.ts'
 import { clientAt } from '../../session/client-at.ts'
@@ -9,7 +8,7 @@ import { useLoaded } from '../../ui/use-loaded.ts'
 import { NOTHING, queryKey, writeLook } from '../../url.ts'
 import { useSaving } from '../bar/save.ts'
 import { clockOf } from '../find/clock.ts'
-import { rangeOf, rangeText, typedMoment } from '../find/moment.ts'
+import { rangeOf, rangeText } from '../find/moment.ts'
 import type { Log } from '../use-log.ts'
 import { SidePanel } from './panel.tsx'
 import {
@@ -93,49 +92,26 @@ interface ChoiceProps {
 }
 
 function BaseChoice({ log, base, ask }: ChoiceProps) {
-  const { look, clock, sources } = log
-  const [typing, setTyping] = useState(false)
-  const [wrong, setWrong] = useState(false)
-  const from = useRef<HTMLInputElement>(null)
-  const to = useRef<HTMLInputElement>(null)
+  const { look, sources } = log
   const nodes = log.own ? [log.own] : sources !== null && sources.nodes.length > 1 ? sources.nodes : []
   const named = base.startsWith('only ') ? base.slice(5) : null
   const options: [Base, string][] = [
     ['before', 'the time before'],
     ['day', 'a day earlier'],
     ['week', 'a week earlier'],
-    ['range', 'another range…'],
     ...[...new Set(named === null ? nodes : [named, ...nodes])].map((id): [Base, string] => [
       `only ${id}`,
       log.own ? 'the other nodes' : `${id} with the other nodes`,
     ]),
   ]
-  if (look.nodes.length > 0 && look.nodes[0] !== '*') options.splice(4, 0, ['others', 'the other nodes'])
-  const choose = (next: Base) => {
-    setTyping(next === 'range')
-    if (next !== 'range') ask(withBase(look.different, next))
-  }
-  const apply = () => {
-    const since = typedMoment(from.current!.value, clock)
-    const until = since === null ? null : typedMoment(to.current!.value, clock, since)
-    setWrong(until === null)
-    if (since === null || until === null) return
-    const iso = (ms: number) => new Date(ms).toISOString()
-    ask(withBase(look.different, 'range', { since: iso(since), until: iso(until) }))
-  }
+  if (look.nodes.length > 0 && look.nodes[0] !== '*') options.splice(3, 0, ['others', 'the other nodes'])
   return (
-    <form
-      class="choices"
-      onSubmit={(event) => {
-        event.preventDefault()
-        apply()
-      }}
-    >
+    <p class="choices">
       <label>
         Compared with{' '}
         <select
-          value={typing ? 'range' : base}
-          onChange={(event) => choose(event.currentTarget.value as Base)}
+          value={base}
+          onChange={(event) => ask(withBase(look.different, event.currentTarget.value as Base))}
         >
           {options.map(([value, label]) => (
             <option key={value} value={value}>
@@ -144,23 +120,7 @@ function BaseChoice({ log, base, ask }: ChoiceProps) {
           ))}
         </select>
       </label>
-      {typing && (
-        <>
-          <label>
-            From <input ref={from} placeholder="2026-01-31 02:10" aria-invalid={wrong} spellcheck={false} />
-          </label>
-          <label>
-            To <input ref={to} placeholder="2026-01-31 02:15" aria-invalid={wrong} spellcheck={false} />
-          </label>
-          <button type="submit">Compare</button>
-          {wrong && (
-            <span class="bad" role="alert">
-              Write two times, such as 2026-01-31 02:10.
-            </span>
-          )}
-        </>
-      )}
-    </form>
+    </p>
   )
 }
 
@@ -248,7 +208,7 @@ function summary(log: Log, { range, base, findings, complete, notes, missing }: 
     <>
       {counted(range.records, 'record')} in {text(range)}, {counted(base.records, 'record')} {other}.
       {base.records === 0
-        ? ' There is nothing to compare with: choose another range.'
+        ? ' There is nothing to compare with.'
         : findings.length === 0 && ' Nothing sets them apart.'}
       {notes.includes('sampled') && ' Messages and fields were counted in a sample.'}
       {!complete && ' The node ran out of time before it had read everything.'}

@@ -17,8 +17,8 @@ export function questionAt(look: Look, clock: Clock): string {
   return params.toString()
 }
 
-/** What a range is compared with: the time before it, a time of one's choice, or other nodes. */
-export type Base = 'before' | 'day' | 'week' | 'range' | 'others' | `only ${string}`
+/** What a range is compared with: the time before it, an earlier day, or other nodes. */
+export type Base = 'before' | 'day' | 'week' | 'others' | `only ${string}`
 
 const EARLIER: Partial<Record<Base, number>> = { day: DAY, week: 7 * DAY }
 
@@ -30,21 +30,16 @@ export function baseOf(question: string): Base {
   const since = params.get('base-since')
   if (since === null) return 'before'
   const earlier = Date.parse(params.get('since')!) - Date.parse(since)
-  return earlier === DAY ? 'day' : earlier === 7 * DAY ? 'week' : 'range'
+  return earlier === DAY ? 'day' : 'week'
 }
 
-/** The same question with another base; `range` has its two moments where they are chosen. */
-export function withBase(
-  question: string,
-  base: Base,
-  range: { since: string; until: string } | null = null,
-) {
+/** The same question with another base. */
+export function withBase(question: string, base: Base) {
   const params = new URLSearchParams(question)
   for (const name of ['base-since', 'base-until', 'base-node', 'only']) params.delete(name)
   const earlier = EARLIER[base]
   for (const name of ['since', 'until'] as const)
-    if (range !== null) params.set(`base-${name}`, range[name])
-    else if (earlier) params.set(`base-${name}`, iso(Date.parse(params.get(name)!) - earlier))
+    if (earlier) params.set(`base-${name}`, iso(Date.parse(params.get(name)!) - earlier))
   if (base === 'others') params.set('base-node', '*')
   if (base.startsWith('only ')) params.set('only', base.slice(5))
   return params.toString()
@@ -69,8 +64,8 @@ export function compareQueryOf(question: string): CompareQuery {
 
 /** The records of a finding, seen as the look sees them. */
 export function findingLook(query: string, look: Look): Look {
-  const { columns, marks, message, by, different } = look
-  return { ...readLook(query), columns, marks, message, by, different }
+  const { columns, by, different } = look
+  return { ...readLook(query), columns, by, different }
 }
 
 /** Findings with the same figures in the same log are about the same records: the first of them stands for all. */

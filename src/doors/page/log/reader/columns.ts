@@ -2,15 +2,15 @@ import { NO_COLUMNS } from '../../url.ts'
 import { valuesOf } from '../record/fields.ts'
 import type { FieldColumn } from '../record/look.ts'
 import { type Item, parse, type Shown } from '../record/record.ts'
-import { columnsOf } from '../record/rows.ts'
+import { COLUMNS } from '../record/rows.ts'
 
 /** The columns of the list: which are filled, and how wide each must be. What was shown once stays, so that rows do not shift. */
 export class Columns {
   /** Columns that some record fills, and the characters that they need. */
   readonly filled = new Map<string, number>()
   fields: readonly FieldColumn[] = []
-  /** Whether nobody chose these fields: they are what a log of requests is about. */
-  suggested = false
+  /** Whether they are what a log of requests is about, so that its message would only repeat them. */
+  requests = false
   /** Fields of the records that can be columns. */
   readonly offered = new Set<string>()
   /** Around the list and its header. */
@@ -22,15 +22,15 @@ export class Columns {
 
   /** Other fields as columns; what is loaded says how wide they are. */
   showFields(names: readonly string[], items: readonly Item[]): void {
-    const usual = names.length === 0 ? requestFields(sample(items)) : []
-    this.suggested = usual.length > 0
-    this.fields = [...usual, ...names]
+    const shown = names.length === 0 ? requestFields(sample(items)) : names
+    this.requests = REQUEST.every((name) => shown.includes(name))
+    this.fields = shown
       .filter((name) => name !== NO_COLUMNS)
       .map((name) => ({
         name,
         chars: name.length + 3,
         numeric: true,
-        unit: this.suggested ? (name === 'duration' ? ' ms' : '') : null,
+        unit: this.requests ? (name === 'duration' ? ' ms' : '') : null,
       }))
     this.measure(items)
   }
@@ -42,7 +42,7 @@ export class Columns {
       if (this.offered.size < OFFERED && typeof context === 'object')
         for (const [name, value] of Object.entries(context ?? {}))
           if (typeof value !== 'object' || value === null) this.offered.add(name)
-    for (const { name, text } of columnsOf()) {
+    for (const { name, text } of COLUMNS) {
       const chars = Math.max(this.filled.get(name) ?? 0, ...records.map((record) => text(record).length))
       if (chars > 0) this.filled.set(name, chars)
       // The same value again would make the browser compute every row's style once more.
@@ -77,10 +77,11 @@ function sample(items: readonly Item[]): Shown[] {
 /** The columns of a log of requests; none for others. */
 function requestFields(records: readonly Shown[]): string[] {
   const has = (name: string) => records.filter((record) => valuesOf(record, name).length > 0).length
-  if (['method', 'path', 'status'].some((name) => has(name) * 10 < records.length * 9)) return []
+  if (REQUEST.some((name) => has(name) * 10 < records.length * 9)) return []
   return ['client', 'method', 'path', 'status', 'duration'].filter((name) => has(name) > 0)
 }
 
+const REQUEST = ['method', 'path', 'status']
 /** A number, with a unit or without: `200`, `1,024`, `3.2s`, `85%`. */
 const NUMBER = /^[+-]?\d[\d,_]*(?:\.\d+)?(?:e[+-]?\d+)?\s?[a-zµ%]{0,4}$/i
 const WIDEST = 40

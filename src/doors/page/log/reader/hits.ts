@@ -5,15 +5,14 @@ import { patternTerm } from '../panel/pattern.ts'
 import { fits } from '../record/fields.ts'
 import { type Matcher, matcher } from '../record/match.ts'
 import { type Item, levelOf, parse } from '../record/record.ts'
-import type { Mark } from '../record/styled.ts'
 import type { LogWindow } from './window.ts'
 
 type Condition = { term: Term; matcher: Matcher | null }
 
 /** What the look searches for: which records are hits, and what to mark in them. */
 export class Hits {
-  /** What is marked: hits first, then the highlighted texts. */
-  marks: Mark[] = []
+  /** What is marked in them. */
+  marks: Matcher[] = []
   readonly #look: Look
   readonly #client: Client
   #conditions: Condition[] = []
@@ -24,30 +23,17 @@ export class Hits {
   }
 
   /** Compiles the patterns; they run in the server's engine, which is loaded when first needed. */
-  async prepare(highlights: readonly string[]): Promise<void> {
+  async prepare(): Promise<void> {
     this.#conditions = await Promise.all(
       this.#look.terms.map(async (term) => {
         const { kind, value } = term.kind === 'pattern' ? patternTerm(term.value) : term
         return { term, matcher: kind === 'where' ? null : await matcher(value, kind.endsWith('regex')) }
       }),
     )
-    await this.highlight(highlights)
-  }
-
-  async highlight(texts: readonly string[]): Promise<void> {
     // Of messages that are all alike, there is nothing to mark.
-    const searched = this.#conditions.filter(({ term }) => !/^not|^pattern/.test(term.kind))
-    const highlighted = await Promise.all(texts.map((each) => matcher(each, false)))
-    const marks = [
-      ...searched.map((each) => ({ matcher: each.matcher, colour: 0 })),
-      ...highlighted.map((each, index) => ({ matcher: each, colour: (index % COLOURS) + 1 })),
-    ]
-    this.marks = marks.filter((mark): mark is Mark => mark.matcher !== null)
-  }
-
-  /** Whether something is marked that must be brought into view. */
-  get searched(): boolean {
-    return this.marks.some((mark) => mark.colour === 0)
+    this.marks = this.#conditions.flatMap(({ term, matcher }) =>
+      matcher === null || /^not|^pattern/.test(term.kind) ? [] : [matcher],
+    )
   }
 
   isHit(item: Item): boolean {
@@ -87,6 +73,3 @@ function isError(item: string): boolean {
 function isSevere(level: Level | null): boolean {
   return level === 'error' || level === 'fatal'
 }
-
-/** Colours of highlighted texts; the style sheet has one for each. */
-export const COLOURS = 6

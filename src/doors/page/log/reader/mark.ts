@@ -2,7 +2,7 @@ import type { VirtualList } from '../list/list.ts'
 
 /** The first mark of a search hit in a row that can be seen, or would be if the list scrolled there. */
 export function shownMark(row: HTMLElement | undefined): HTMLElement | null {
-  for (const mark of row?.querySelectorAll<HTMLElement>('mark.f') ?? []) {
+  for (const mark of row?.querySelectorAll<HTMLElement>('mark') ?? []) {
     const { width, right } = mark.getBoundingClientRect()
     const cell = mark.closest('.s, .g')
     if (width > 0 && (cell === null || right <= cell.getBoundingClientRect().right + 1)) return mark

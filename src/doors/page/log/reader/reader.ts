@@ -2,7 +2,6 @@ import { isFiltered, isNarrowed } from '../find/query.ts'
 import { textOf, timeIn } from '../record/record.ts'
 import { type Goal, goalAt, goOn, isOutside, NO_GOAL, toGoal, toHit, toLink, toTime } from './places.ts'
 import { Screen, type ScreenOptions } from './screen.ts'
-import type { Sorting } from './sort.ts'
 import { timeNear } from './survey.ts'
 
 /** What a person does with a log on the screen: go somewhere, find, select, copy. */
@@ -25,7 +24,7 @@ export class Reader extends Screen {
    * null is the end of the log; undefined is a view that nobody came to from another.
    */
   async start(goal: Goal | null | undefined): Promise<void> {
-    await this.hits.prepare(this.look.marks)
+    await this.hits.prepare()
     if (this.closed) return
     const { at, time } = this.look
     const linked = goal === undefined && at === '' && time !== '' ? { ...NO_GOAL, time } : goal
@@ -51,7 +50,6 @@ export class Reader extends Screen {
 
   async follow(on: boolean): Promise<void> {
     if (!on) return this.window.unfollow()
-    if (this.window.sorted !== null) await this.sort(null)
     await this.end()
     void this.window.follow()
   }
@@ -78,23 +76,6 @@ export class Reader extends Screen {
     if (this.closed) return
     this.list.place(this.window.firstSeq, 0)
     this.select(this.list.top().seq)
-  }
-
-  /** The loaded records in order of a field; null for the order of time again. */
-  async sort(by: Sorting | null): Promise<void> {
-    this.#turns = this.#turns.then(() => this.#sort(by))
-    await this.#turns
-  }
-
-  async #sort(by: Sorting | null): Promise<void> {
-    if (this.closed) return
-    this.#touched()
-    const { items } = this.window
-    const goal = by === null ? goalAt(this, this.selected?.to ?? this.list.top().seq) : null
-    this.reopen()
-    if (by !== null) this.window.sort(items, by)
-    else if (goal === null || !(await toGoal(this, goal))) await this.window.openTail()
-    this.changed()
   }
 
   /** To what comes after (1) or before (-1) as many records as are shown at once. */
@@ -160,12 +141,6 @@ export class Reader extends Screen {
   scroll(pixels: number): void {
     this.#touched()
     this.list.scrollBy(pixels)
-  }
-
-  /** Other texts to highlight; nothing is reloaded. */
-  async highlight(texts: readonly string[]): Promise<void> {
-    await this.hits.highlight(texts)
-    if (!this.closed) this.list.refresh()
   }
 
   /** The selected records, or all that are loaded, as text. */

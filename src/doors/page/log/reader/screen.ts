@@ -9,10 +9,10 @@ import { estimateRow, renderRow } from '../record/rows.ts'
 import { Columns } from './columns.ts'
 import { Hits } from './hits.ts'
 import { isMarkInView, scrollToMark, shownMark } from './mark.ts'
-import { gapBefore, isUnsettled, momentsOf, timeNear, zoneIn } from './survey.ts'
+import { isUnsettled, momentsOf, timeNear, zoneIn } from './survey.ts'
 import { LogWindow } from './window.ts'
 
-export interface DisplayOptions extends Pick<RowLook, 'gaps' | 'sources' | 'others'> {
+export interface DisplayOptions extends Pick<RowLook, 'sources' | 'others'> {
   wrap: boolean
   fields: readonly string[]
   /** Classes that hide columns. */
@@ -156,15 +156,14 @@ export class Screen {
     this.#options = { ...before, ...options }
     if (differs('fields')) this.columns.showFields(options.fields, this.window.items)
     if (differs('fields', 'wrap', 'classes')) this.#relayout()
-    else if (differs('gaps', 'zone', 'sources', 'others')) this.list.refresh()
+    else if (differs('zone', 'sources', 'others')) this.list.refresh()
     else return
     this.changed()
   }
 
   #render(seq: number): HTMLElement {
     const { window, hits, look, columns } = this
-    const { gaps, sources, others, zone } = this.#options
-    const inTime = window.sorted === null
+    const { sources, others, zone } = this.#options
     const item = window.item(seq) ?? ''
     const row = renderRow(item, seq, {
       marks: hits.marks,
@@ -178,10 +177,8 @@ export class Screen {
       fields: columns.fields,
       sources,
       others,
-      unsettled: inTime && isUnsettled(window, seq),
-      gaps,
-      gap: gaps && inTime ? gapBefore(window, seq) : null,
-      day: inTime ? this.#dayOf(seq) : null,
+      unsettled: isUnsettled(window, seq),
+      day: this.#dayOf(seq),
     })
     if (look.all && hits.isHit(item)) row.classList.add('hit')
     return row
@@ -271,7 +268,7 @@ export class Screen {
     this.#revealed = seq
     list.refresh(before === null ? [seq] : [before, seq])
     list.show(seq, 'center')
-    if (!hits.searched) return
+    if (hits.marks.length === 0) return
     if (shownMark(list.element(seq)) === null && !this.#open.has(seq)) {
       this.#open.add(seq)
       list.refresh([seq])
@@ -308,7 +305,7 @@ export class Screen {
   /** Where the list ends, although the log goes on: at its first (-1) or its last (1) record in view. */
   get stopped(): 1 | -1 | null {
     const { window, list } = this
-    if (!window.full || window.sorted !== null) return null
+    if (!window.full) return null
     if (list.atEnd && !window.atEnd) return 1
     return window.older !== null && list.beyond.above < 4 ? -1 : null
   }
@@ -317,7 +314,7 @@ export class Screen {
     const wasUnseen = this.unseen
     if (atEnd) this.unseen = 0
     const before = String(this.seen)
-    this.seen = this.window.sorted === null ? momentsOf(this.window, first, last) : null
+    this.seen = momentsOf(this.window, first, last)
     if (wasUnseen !== this.unseen) this.changed()
     // The chart follows scrolling eight times a second; updating it every frame cost a third of the frame.
     else if (String(this.seen) !== before)
@@ -328,8 +325,7 @@ export class Screen {
     this.#fill()
     clearTimeout(this.#movedTimer)
     this.#movedTimer = setTimeout(() => {
-      const { loading, sorted } = this.window
-      if (loading !== 'open' && sorted === null) this.#options.moved(this.here())
+      if (this.window.loading !== 'open') this.#options.moved(this.here())
     }, 300)
   }
 

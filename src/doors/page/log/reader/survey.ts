@@ -34,10 +34,3 @@ export function isUnsettled(window: LogWindow, seq: number): boolean {
   const [before, own] = [timeNear(window, seq - 1), timeIn(window.item(seq))]
   return Date.parse(before ?? '') <= window.settled && Date.parse(own ?? '') > window.settled
 }
-
-/** Milliseconds between a record and the one above it. */
-export function gapBefore(window: LogWindow, seq: number): number | null {
-  const [before, own] = [seq - 1, seq].map((each) => Date.parse(timeIn(window.item(each)) ?? ''))
-  const gap = own! - before!
-  return Number.isNaN(gap) ? null : gap
-}

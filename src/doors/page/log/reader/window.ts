@@ -1,6 +1,5 @@
 import { type Client, type LogQuery, type Missing, ProblemError, type View } from '../../../client.ts'
 import { type Item, isLate, timeIn } from '../record/record.ts'
-import { type Sorting, sorted } from './sort.ts'
 
 interface WindowEvents {
   reset(): void
@@ -37,8 +36,6 @@ export class LogWindow {
   notes: string[] = []
   /** The moment up to which every source of a fleet is complete. */
   settled: number | null = null
-  /** What the records are sorted by, if not by time: they are all that there is then. */
-  sorted: Sorting | null = null
   readonly query: LogQuery
   readonly #client: Client
   readonly #events: WindowEvents
@@ -107,12 +104,6 @@ export class LogWindow {
       this.atEnd = after.content.length === 0
     })
     return seq
-  }
-
-  /** Puts records in order of a field. Nothing is loaded any more: what comes in order of time has no place here. */
-  sort(items: readonly Item[], by: Sorting): void {
-    this.sorted = by
-    this.#set(sorted(items, by), { older: null, newer: null })
   }
 
   async loadOlder(): Promise<void> {

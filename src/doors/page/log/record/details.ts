@@ -1,5 +1,4 @@
 import { zoneName } from '../../ui/format.ts'
-import { ansi } from './ansi.ts'
 import { plain } from './fields.ts'
 import type { RowLook } from './look.ts'
 import type { Shown } from './record.ts'
@@ -14,9 +13,8 @@ export function renderDetails(shown: Shown, look: RowLook): HTMLElement {
     renderJson(json, shown.context, { path: '', indent: '', look })
     details.append(json)
   }
-  const searched = look.marks.some((mark) => mark.colour === 0)
   // The hit may span columns, or have a spelling that occurs only in the log itself.
-  if (searched && details.querySelector('mark') === null)
+  if (look.marks.length > 0 && details.querySelector('mark') === null)
     details.append(element('pre', 'as-written', styled(clip(shown.raw, LONGEST), look.marks)))
   details.append(renderActs(look))
   for (const [index, each] of [...details.querySelectorAll<HTMLElement>('.v')].entries())
@@ -38,8 +36,8 @@ function renderFacts(shown: Shown, look: RowLook): HTMLElement {
   if (shown.source !== '') fact('Source', field('source', shown.source))
   fact('Tags', ...shown.tags.map((tag) => field('tag', tag)))
   if (/\S\s+\S/.test(shown.message)) {
-    const words = messageWords(clip(ansi(shown.message).text, MESSAGE), look)
-    facts.append(element('dt', '', 'Message'), element('dd', 'message', ...words))
+    const message = styled(clip(shown.message, MESSAGE), look.marks)
+    facts.append(element('dt', '', 'Message'), element('dd', 'message', message))
   }
   return facts
 }
@@ -51,21 +49,7 @@ function timeText(time: string, { clock }: RowLook): string {
     : `${clock.text(time)} ${zoneName(clock.at(Date.parse(time)))} (${time})`
 }
 
-/** A message as it was written; each word of it opens a menu, without the punctuation around it. */
-function messageWords(message: string, look: RowLook): (Node | string)[] {
-  const parts: (Node | string)[] = []
-  let at = 0
-  for (const { 0: token, index } of message.matchAll(/\S+/g)) {
-    const word = token.replace(/^[("'[{<]+|[)"'\]}>,;:.!?…]+$/g, '')
-    if (word === '') continue
-    const from = index + token.indexOf(word)
-    parts.push(message.slice(at, from), valueButton('', word, word, look))
-    at = from + word.length
-  }
-  return [...parts, message.slice(at)]
-}
-
-/** A value that opens the menu of what can be done with it; one without a field is a word of the text. */
+/** A value that opens the menu of what can be done with it; one without a field is a text. */
 function valueButton(field: string, value: string, shown: string, look: RowLook): HTMLElement {
   return element(
     'button',

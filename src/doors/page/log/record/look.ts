@@ -1,6 +1,6 @@
 import type { Clock } from '../find/clock.ts'
+import type { Matcher } from './match.ts'
 import type { Sources } from './source.ts'
-import type { Mark } from './styled.ts'
 
 export interface FieldColumn {
   name: string
@@ -13,7 +13,8 @@ export interface FieldColumn {
 
 /** What a row needs to know beside its record. */
 export interface RowLook {
-  marks: readonly Mark[]
+  /** What is searched for. */
+  marks: readonly Matcher[]
   clock: Clock
   fields: readonly FieldColumn[]
   open: boolean
@@ -30,8 +31,4 @@ export interface RowLook {
   unsettled: boolean
   /** The day that begins with this record, or null. */
   day: string | null
-  /** Whether there is a column for the time since the record above. */
-  gaps: boolean
-  /** That time in milliseconds, or null. */
-  gap: number | null
 }

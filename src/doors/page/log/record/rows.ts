@@ -1,12 +1,13 @@
-import { count, span } from '../../ui/format.ts'
+import { count } from '../../ui/format.ts'
 import { contextText, tagsText } from './context.ts'
 import { renderDetails } from './details.ts'
 import { valuesOf } from './fields.ts'
 import type { FieldColumn, RowLook } from './look.ts'
+import type { Matcher } from './match.ts'
 import { type Item, type Note, parse, type Shown } from './record.ts'
 import { markOf, originOf, type Sources } from './source.ts'
 import { sqlFirst } from './sql.ts'
-import { clip, element, type Mark, styled } from './styled.ts'
+import { clip, element, styled } from './styled.ts'
 
 /** The height of one line of text; the style sheet says the same. */
 const LINE = 20
@@ -33,9 +34,9 @@ export function renderRow(item: Item, seq: number, look: RowLook): HTMLElement {
       'line',
       ...(look.sources === null ? [] : [sourceCell(shown, look.sources)]),
       foldButton(shown, look),
-      ...columnsOf(look).map(({ cell }) => cell(shown, look)),
+      ...columnsOf(look.sources).map(({ cell }) => cell(shown, look)),
       ...look.fields.map((field) => fieldCell(record, field, look)),
-      messageCell(shown, record, look),
+      messageCell(shown, look),
     ),
     ...(look.open ? [renderDetails(record, look)] : []),
   )
@@ -114,42 +115,15 @@ function fieldCell(record: Shown, { name, chars, numeric, unit }: FieldColumn, l
   return cell
 }
 
-function messageCell(shown: Shown, record: Shown, look: RowLook): HTMLElement {
-  const isShort = shown.message.length <= LONG && look.fields.length > 0
-  const said = isShort ? fainter(shown.message, record, look) : clipped(shown.message, look)
-  const message = element('span', 'm', said)
+function messageCell(shown: Shown, look: RowLook): HTMLElement {
+  const message = element('span', 'm', clipped(shown.message, look))
   if (shown.context !== null && !look.open) {
     const context = clip(contextText(shown.context, shown.raw, shown.message), CONTEXT)
-    message.append(element('span', 'c', fainter(` ${context}`, record, look)))
+    message.append(element('span', 'c', styled(` ${context}`, look.marks)))
   }
   // Inside the message's cell, so that a stack trace is below it whatever columns there are.
   if (shown.rest.length > 0) message.append(renderRest(shown, look))
   return message
-}
-
-/** A text in which what the columns show already stands back. */
-function fainter(text: string, record: Shown, { fields, marks }: RowLook): DocumentFragment {
-  const out = document.createDocumentFragment()
-  const known = fields.flatMap(({ name }) => spelled(text, name, valuesOf(record, name)[0] ?? ''))
-  let at = 0
-  for (const { from, to } of known.sort((a, b) => a.from - b.from)) {
-    if (from < at) continue
-    out.append(styled(text.slice(at, from), marks))
-    out.append(element('span', 'known', styled(text.slice(from, to), marks)))
-    at = to
-  }
-  out.append(styled(text.slice(at), marks))
-  return out
-}
-
-/** Where a text has a field: with its name, as JSON or otherwise, or only its value if that is not too short. */
-function spelled(text: string, name: string, value: string): { from: number; to: number }[] {
-  if (value === '') return []
-  const ways = [`"${name}":"${value}"`, `"${name}":${value}`, `${name}="${value}"`, `${name}=${value}`]
-  const way = [...ways, ...(value.length > 2 ? [value] : [])].find((each) => text.includes(each))
-  if (way === undefined) return []
-  const from = text.indexOf(way)
-  return [{ from, to: from + way.length }]
 }
 
 /** A column of the list. It is shown if some record fills it, unless the user hides it. */
@@ -158,26 +132,24 @@ interface Column {
   name: string
   /** Its heading. */
   title: string
-  /** Its name in the column menu. @default its title */
-  label?: string
-  /** What the API and CSV call it. @default not in CSV */
-  member?: string
+  /** What the API and CSV call it. */
+  member: string
   /** What fills it, and decides how wide it is. */
   text: (shown: Shown) => string
   /** Whether this list has it. @default always */
-  isThere?: (list: Pick<RowLook, 'sources' | 'gaps'>) => boolean
+  isThere?: (sources: Sources | null) => boolean
   cell: (shown: Shown, look: RowLook) => HTMLElement
 }
 
 /** The columns in their order; those of fields and the message follow. */
-const COLUMNS: readonly Column[] = [
+export const COLUMNS: readonly Column[] = [
   { name: 't', title: 'Time', member: 'time', text: ({ time }) => time ?? '', cell: timeCell },
   {
     name: 'nn',
     title: 'Node',
     member: 'node',
     text: ({ node = '' }) => node,
-    isThere: ({ sources }) => sources !== null && sources.nodes.length > 1,
+    isThere: (sources) => sources !== null && sources.nodes.length > 1,
     cell: ({ node = '' }) => originCell('nn', node),
   },
   {
@@ -185,16 +157,8 @@ const COLUMNS: readonly Column[] = [
     title: 'Log',
     member: 'file',
     text: ({ file = '' }) => file,
-    isThere: ({ sources }) => sources !== null && sources.files.length > 1,
+    isThere: (sources) => sources !== null && sources.files.length > 1,
     cell: ({ file }, { sources }) => originCell('ln', file || sources!.alone),
-  },
-  {
-    name: 'd',
-    title: 'Since',
-    label: 'Time since the record above',
-    text: ({ time }) => time ?? '',
-    isThere: ({ gaps }) => gaps,
-    cell: (_, { gap }) => element('span', 'd', gap === null ? '' : gapText(gap)),
   },
   { name: 'l', title: 'Level', member: 'level', text: ({ level }) => level ?? '', cell: levelCell },
   {
@@ -213,9 +177,9 @@ const COLUMNS: readonly Column[] = [
   },
 ]
 
-/** The columns that a list has; without a list, all. */
-export function columnsOf(list?: Pick<RowLook, 'sources' | 'gaps'>): readonly Column[] {
-  return list ? COLUMNS.filter(({ isThere }) => isThere?.(list) ?? true) : COLUMNS
+/** The columns of a list of these sources. */
+export function columnsOf(sources: Sources | null): readonly Column[] {
+  return COLUMNS.filter(({ isThere }) => isThere?.(sources) ?? true)
 }
 
 /** A guess at a row's height before it is drawn; looking for escaped line feeds costs less than parsing. */
@@ -272,8 +236,8 @@ function clipped(source: string, look: RowLook): DocumentFragment {
   return out
 }
 
-function firstHit(source: string, marks: readonly Mark[]): number {
-  return marks.find((mark) => mark.colour === 0)?.matcher.ranges(source)[0]?.[0] ?? 0
+function firstHit(source: string, marks: readonly Matcher[]): number {
+  return marks[0]?.ranges(source)[0]?.[0] ?? 0
 }
 
 function kilobytes(length: number): string {
@@ -282,15 +246,6 @@ function kilobytes(length: number): string {
 
 function moreButton(act: string, label: string): HTMLElement {
   return element('button', { type: 'button', class: 'more', tabindex: -1, 'data-act': act }, label)
-}
-
-/** `+12 ms`, `+1.5 s`, `+3 min`: how long the log was silent. */
-function gapText(ms: number): string {
-  const away = Math.abs(ms)
-  const sign = ms < 0 ? '−' : '+'
-  if (away < 1000) return `${sign}${Math.round(away)} ms`
-  if (away < 60_000) return `${sign}${(away / 1000).toFixed(1)} s`
-  return `${sign}${span(Math.round(away / 1000))}`
 }
 
 /** Characters of a cell that are drawn at once, and those kept before a hit far inside. */

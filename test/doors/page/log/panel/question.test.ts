@@ -47,16 +47,6 @@ describe('the question of a comparison', () => {
     expect(query).toMatchObject({ node: 'db-4', baseNode: '*' })
     expect(query).not.toHaveProperty('only')
   })
-
-  it('takes a range of choice', () => {
-    const range = { since: '2026-01-01T00:00:00Z', until: '2026-01-01T01:00:00Z' }
-    const asked = withBase(QUESTION, 'range', range)
-    expect(baseOf(asked)).toBe('range')
-    expect(compareQueryOf(asked)).toMatchObject({
-      baseSince: range.since,
-      baseUntil: range.until,
-    })
-  })
 })
 
 describe('a finding', () => {
