@@ -13,7 +13,7 @@ const REVOKED = new TextEncoder().encode('event: revoked\ndata: {}\n\n')
 export interface GrantedAnswer {
   need: Scope | 'token'
   grant: Grant
-  grantNow(): Promise<Grant>
+  grantNow(): Grant | Promise<Grant>
   clock: Clock
 }
 

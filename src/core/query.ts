@@ -26,24 +26,26 @@ export function queryReader(
   resource: Resource,
   max: { [N in keyof Values]?: number | undefined },
   more: () => Promise<readonly Parameter[]>,
-): (url: string) => Promise<Query> {
+): (url: string) => Query | Promise<Query> {
   const readCore = reader(rowsOf(CORE_PARAMETERS, resource), max)
   const readAll = once(async () => {
     const rows = [...CORE_PARAMETERS, ...(await more())]
     return reader(rowsOf(rows, resource), max)
   })
-  return async (url) => {
-    const query = readCore(url)
-    if (!query.unknown) return query
-    const read = (await readAll())(url)
-    if (read.unknown)
+  const readWithMore = async (url: string) => {
+    const query = (await readAll())(url)
+    if (query.unknown)
       for (const name of searchOf(url).keys()) {
-        const capability = read.given.includes(name as keyof Values)
+        const capability = query.given.includes(name as keyof Values)
           ? undefined
           : capabilityOf(resource, name)
         if (capability !== undefined) throw notIncluded(`the parameter ${name}`, capability)
       }
-    return read
+    return query
+  }
+  return (url) => {
+    const query = readCore(url)
+    return query.unknown ? readWithMore(url) : query
   }
 }
 
@@ -85,9 +87,8 @@ function reader(rows: readonly Parameter[], max: { readonly [name: string]: numb
 /** Most requests name one log, which is then all there is. */
 function addFile(values: Record<string, unknown>, value: string): void {
   values.file ??= value
-  const file = values.file as string
-  const files = new Set((values.files as readonly string[] | undefined) ?? [file]).add(value)
-  if (files.size > 1 || /[*?]/.test(file)) values.files = [...files]
+  if (value === values.file && !/[*?]/.test(value)) return
+  values.files = [...new Set((values.files as readonly string[] | undefined) ?? [values.file]).add(value)]
 }
 
 function parse(row: Parameter, value: string): unknown {

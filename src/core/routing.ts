@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { TrieRouter } from 'hono/router/trie-router'
+import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { Hono } from 'hono/tiny'
 import { EVERYTHING, type Grant, type Scope } from '../access/grant.ts'
 import { hostGuard, outOfScope } from '../http/auth.ts'
@@ -107,8 +107,10 @@ export class Routing {
   /** Adds a resource. Other methods than GET and HEAD are refused. */
   add(path: string, need: Need, handler: Handler): void {
     const answer = this.guarded(path, need, handler)
-    this.#route('get', path, answer)
-    this.#route('all', path, this.guarded(path, need === 'nothing' ? need : 'token', methodNotAllowed))
+    const refuse = this.guarded(path, need === 'nothing' ? need : 'token', methodNotAllowed)
+    this.#route(path, (request, ...around) =>
+      (request.method === 'GET' || request.method === 'HEAD' ? answer : refuse)(request, ...around),
+    )
   }
 
   /** Adds the health of the service. */
@@ -128,7 +130,7 @@ export class Routing {
       const answer = this.guarded('other', isApi ? 'token' : 'nothing', () => {
         throw notIncluded(path.replace('/*', '/'), name)
       })
-      this.#route('all', path, answer)
+      this.#route(path, answer)
     }
   }
 
@@ -139,8 +141,8 @@ export class Routing {
       throw new Problem('unknown-path', detail)
     }
     // A mounted app's notFound is ignored by Hono's route(): a catch-all makes 404 a problem under any path.
-    this.#route('all', '/api/*', this.guarded('other', 'token', unknown))
-    this.#route('all', '*', this.guarded('other', 'nothing', unknown))
+    this.#route('/api/*', this.guarded('other', 'token', unknown))
+    this.#route('*', this.guarded('other', 'nothing', unknown))
   }
 
   /** Adds a resource with parameters, by the last word of its path; unknown ones are noted on the response. */
@@ -159,21 +161,15 @@ export class Routing {
       return (await Promise.all([...ours, rows()])).flat()
     }
     const read = queryReader(resource, max, more)
-    const answer: QueryHandler = (request, query, grant, bindings) => {
-      if (!query.unknown) return handler(request, query, grant, bindings)
+    this.add(path, need, async (request, grant, bindings) => {
+      const query = await read(request.url)
+      const answer = async () => handler(request, query, grant, bindings)
+      if (!query.unknown) return answer()
       if (isHop(request)) throw unknownToHop()
-      return this.#noteUnknown(request, () => handler(request, query, grant, bindings))
-    }
-    this.add(path, need, async (request, grant, bindings) =>
-      answer(request, await read(request.url), grant, bindings),
-    )
-  }
-
-  async #noteUnknown(request: Request, answer: () => Response | Promise<Response>): Promise<Response> {
-    const answered = (async () => answer())()
-    const response = await answered.catch((error) => this.refused(error, request))
-    response.headers.append('X-Nodestate-Note', 'unknown-parameter')
-    return response
+      const response = await answer().catch((error) => this.refused(error, request))
+      response.headers.append('X-Nodestate-Note', 'unknown-parameter')
+      return response
+    })
   }
 
   /** A route that checks the host, the token and its scope, turns errors into problems and is observed. */
@@ -198,8 +194,8 @@ export class Routing {
     }
   }
 
-  #route(method: 'get' | 'all', path: string, answer: Answer): void {
-    this.app[method](path, (c: Context) => answer(c.req.raw, c.env, c.var))
+  #route(path: string, answer: Answer): void {
+    this.app.all(path, (c: Context) => answer(c.req.raw, c.env, c.var))
   }
 
   /** Answers if the host and the token allow it; a preflight carries no token. */
@@ -207,24 +203,14 @@ export class Routing {
     this.#checkHost?.(request.headers)
     const preflight = this.#cors?.preflight(request)
     if (preflight) return preflight
-    const grantNow = async () => this.#access(request, around)
+    const grantNow = () => this.#access(request, around)
     const grant = await grantNow()
     setCaller(request, grant.name, around.env)
     if (grant.name !== null) this.#options.onAccess?.(request, grant.name)
     if (need !== 'token' && !grant.scopes.has(need)) throw outOfScope(need)
-    const answer = handler(request, grant, around.env)
-    return grant.name === null ? answer : this.#answerWhileGranted(answer, grant, need, grantNow)
-  }
-
-  /** A token with a name can be revoked, or lose what it allows, while its answer is being sent. */
-  async #answerWhileGranted(
-    answer: Response | Promise<Response>,
-    grant: Grant,
-    need: Scope | 'token',
-    grantNow: () => Promise<Grant>,
-  ) {
-    const response = await answer
-    if (streamOf(response) === undefined) return response
+    const response = await handler(request, grant, around.env)
+    // A token with a name can be revoked, or lose what it allows, while its answer is being sent.
+    if (grant.name === null || streamOf(response) === undefined) return response
     const { whileGranted } = await import('../access/revocation.ts')
     const { clock = systemClock } = this.#options
     return whileGranted(response, { need, grant, grantNow, clock })
@@ -287,7 +273,7 @@ function refuseToRegister(name: string): never {
 /** Hono with the smallest of its routers that tells `/list/` from `/list`. */
 export function newHono(): Hono {
   const app = new Hono()
-  app.router = new TrieRouter()
+  app.router = new RegExpRouter()
   return app
 }
 

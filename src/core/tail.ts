@@ -3,10 +3,10 @@ import { noteHeader, respond } from '../http/sliced.ts'
 import type { LogFiles } from '../log/files/files.ts'
 import { fingerprint, NO_PRINT } from '../log/text/cursor.ts'
 import { kindOfBytes, looksLikeText } from '../log/text/kind.ts'
-import { readTail, type Tail, tailOfBytes } from '../log/text/tail.ts'
+import { readTail, type Tail } from '../log/text/tail.ts'
 import { acceptedFormat, linkHeader, TEXT_HEADERS, VARY } from '../routes/view/headers.ts'
 import { soundsCompressed } from '../store/codec/kind.ts'
-import { type Entry, StoreError } from '../store/store.ts'
+import { StoreError } from '../store/store.ts'
 import { defaultSize } from './parameters.ts'
 import type { Query } from './query.ts'
 
@@ -27,29 +27,9 @@ export function viewLog(request: Request, query: Query, route: ViewRoute): Respo
   return route.queryView(request, query)
 }
 
-/** The plain tail: what memory has of it, or one read, and cursors made from its bytes. */
-function viewTail(request: Request, query: Query, route: ViewRoute): Response | Promise<Response> {
-  const noneMatch = request.headers.get('If-None-Match')
-  const size = query.size ?? defaultSize(route.maxSize)
-  const isKnown = noneMatch ? (etag: string) => noneMatchNames(noneMatch, etag) : null
-  const kept = request.method === 'GET' ? route.files.keptTail?.(query.file!, size + 1, isKnown) : undefined
-  if (kept === undefined) return readAndView(request, query, route, size)
-  if (kept.read === null) return notModified(kept.entry.etag, VARY)
-  return answerTail(
-    request,
-    query,
-    route,
-    tailOfBytes(kept.read, kept.read.body as Uint8Array<ArrayBuffer>, size),
-  )
-}
-
-async function readAndView(
-  request: Request,
-  query: Query,
-  route: ViewRoute,
-  size: number,
-): Promise<Response> {
-  const { files } = route
+/** The plain tail: one read, and cursors made from its bytes. */
+async function viewTail(request: Request, query: Query, route: ViewRoute): Promise<Response> {
+  const { files, maxSize } = route
   const file = query.file!
   const noneMatch = request.headers.get('If-None-Match')
   const known = singleTag(noneMatch)
@@ -60,37 +40,17 @@ async function readAndView(
   }
   try {
     const read: Parameters<typeof readTail>[0] = (range, options) => files.read(file, range, options)
-    // Created only when needed: a signal costs as much as the whole read of a short tail.
-    const options = {
-      ifNoneMatch: known,
-      get signal() {
-        return request.signal
-      },
-    }
-    return await answerTail(request, query, route, await readTail(read, size, options))
+    // A signal costs as much as the read of a short tail.
+    const options = { ifNoneMatch: known, signal: files.isNear ? undefined : request.signal }
+    const tail = await readTail(read, query.size ?? defaultSize(maxSize), options)
+    const isText = tail.seen === null || looksLikeText(tail.seen.bytes)
+    const archive = isText ? null : await answerArchive(request, query, route, tail)
+    return archive ?? respond(tail.body, headersOfTail(query, tail))
   } catch (error) {
     if (known !== undefined && error instanceof StoreError && error.code === 'unchanged')
       return notModified(known, VARY)
     throw error
   }
-}
-
-function answerTail(
-  request: Request,
-  query: Query,
-  route: ViewRoute,
-  tail: Tail,
-): Response | Promise<Response> {
-  const asked = `${query.size ?? ''} ${tail.offset}`
-  const last = written.get(tail.entry)
-  if (last?.query === asked) return respond(tail.body, last.headers)
-  const answer = () => {
-    const headers = headersOfTail(query, tail)
-    written.set(tail.entry, { query: asked, headers })
-    return respond(tail.body, headers)
-  }
-  if (tail.seen === null || looksLikeText(tail.seen.bytes)) return answer()
-  return answerArchive(request, query, route, tail).then((response) => response ?? answer())
 }
 
 /** An archive is viewed as its text; null if the tail is not text but the file is not an archive either. */
@@ -105,32 +65,32 @@ async function answerArchive(
   return queryView(request, query)
 }
 
-/**
- * The headers of the last tail of each state of a file: a store gives the same entry while the file is unchanged.
- * Writing two cursors takes about a fifth of a short tail (row `view-4k`).
- */
-const written = new WeakMap<Entry, { query: string; headers: Record<string, string> }>()
-
+/** Written out: with a spread in front, V8 defines what follows property by property, which takes as long as the read. */
 function headersOfTail(query: Query, tail: Tail): Record<string, string> {
   const { entry, missing } = tail
-  return {
-    ...TEXT_HEADERS,
+  const headers = {
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Cache-Control': 'private, no-cache',
+    'X-Content-Type-Options': 'nosniff',
+    Vary: 'Accept',
     ETag: entry.etag,
     Link: linkOfTail(query, tail),
     'Content-Length': String(tail.length),
-    // Bytes are missing before the tail, or were lost after it.
-    ...noteHeader([missing?.head && 'begins-late', (entry.gap || missing?.head === false) && 'gap']),
   }
+  if (!missing && !entry.gap) return headers
+  // Bytes are missing before the tail, or were lost after it.
+  const notes = [missing?.head && 'begins-late', (entry.gap || missing?.head === false) && 'gap']
+  return { ...headers, ...noteHeader(notes) }
 }
 
 /** One hash of 64 bytes serves both cursors: any bytes that identify the file will do. */
 function linkOfTail(query: Query, { entry, offset, length, seen, missing }: Tail): string {
+  const { key: name, id = null } = entry
   const print = seen ? fingerprint(seen.bytes, seen.offset) : NO_PRINT
-  const cursor = { name: entry.key, id: entry.id ?? null, print }
   // After a hole, the previous page continues before it.
   const before = missing ? missing.from : offset
-  const prev = before > 0 ? { ...cursor, offset: before } : null
+  const prev = before > 0 ? { name, id, offset: before, print } : null
   const named = `file=${encodeURIComponent(query.file!)}`
   const kept = query.size === undefined ? named : `${named}&size=${query.size}`
-  return linkHeader(kept, prev, { ...cursor, offset: offset + length })
+  return linkHeader(kept, prev, { name, id, offset: offset + length, print })
 }

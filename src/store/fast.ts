@@ -23,15 +23,6 @@ export interface FastReads {
     buffer: Uint8Array<ArrayBuffer>,
     options: ReadOptions,
   ): Promise<StoreRead | null | undefined>
-  /**
-   * The last `suffix` bytes of a file if they are in memory, or only its entry if `isKnown` says that the client has this
-   * etag; undefined if the file must be read, or cannot be. Nothing is awaited: rows `view-4k`, `unchanged`.
-   */
-  keptTail(
-    key: string,
-    suffix: number,
-    isKnown: ((etag: string) => boolean) | null,
-  ): { entry: Entry; read: StoreRead | null } | undefined
 }
 
 /** Kept beside the store, not in it: a copy of a store that overrides a call must not be bypassed. */

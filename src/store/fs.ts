@@ -83,17 +83,6 @@ export function fsStore(path: string, options: FsOptions = {}): Store {
     listAll: (prefix, most) => lister.list(prefix, most),
     // A folder's times do not change with the folders inside it.
     revision: () => (nested ? null : revisionOf(path)),
-    keptTail(key, suffix, isKnown) {
-      const isShort = shortSuffix({ suffix }) !== null
-      const found = isShort || isKnown ? lookQuietly(directory, key) : null
-      if (found === null) return undefined
-      if (isKnown) {
-        const entry = tails.entryOf(key, found.stats)
-        if (isKnown(entry.etag)) return { entry, read: null }
-      }
-      const read = isShort ? tails.get(key, found.stats, suffix) : null
-      return read ? { entry: read.entry, read } : undefined
-    },
     async readInto(key, range, buffer, options) {
       const found = await directory.find(key)
       return withFile(directory, key, found, (fd) => readIntoBuffer(fd, key, range, { ...options, buffer }))
@@ -129,15 +118,6 @@ async function withFile<T>(
 function shortSuffix(range: ByteRange | undefined): number | null {
   if (range === undefined || !('suffix' in range) || range.suffix > SHORT_TAIL) return null
   return isCrowded(range.suffix) ? null : range.suffix
-}
-
-/** Null also for a failure, which the read that follows reports. */
-function lookQuietly(directory: Directory, key: string): Located | null {
-  try {
-    return directory.look(key)
-  } catch {
-    return null
-  }
 }
 
 function revisionOf(path: string): string | null {

@@ -25,7 +25,6 @@ export function observedStore(store: Store, registry: Registry): Store {
       count(errors, operation, error)
       throw error
     }
-  const addRead = requests.with({ operation: 'read' })
   const addBytes = bytes.with()
   const call = <T>(operation: Operation, called: Promise<T>, then?: (result: T) => T): Promise<T> => {
     requests.add(1, { operation })
@@ -59,13 +58,6 @@ export function observedStore(store: Store, registry: Registry): Store {
     revision: () => fast.revision(),
     readInto: (key, range, buffer, options) =>
       call('read', fast.readInto(key, range, buffer, options), counted),
-    keptTail(key, suffix, isKnown) {
-      // What is not in memory is read and counted after this, as are failures.
-      const kept = fast.keptTail(key, suffix, isKnown)
-      if (kept) addRead()
-      if (kept?.read) addBytes(kept.read.length)
-      return kept
-    },
   })
 }
 

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../kit/limits/clock.ts'
 import { once, perOwner } from '../../kit/limits/once.ts'
-import { type FastReads, fastReads } from '../../store/fast.ts'
+import { fastReads } from '../../store/fast.ts'
 import {
   type ByteRange,
   byCodePoint,
@@ -50,8 +50,6 @@ export interface LogFiles {
   stat(name: string, signal?: AbortSignal, maxAge?: number): Promise<Entry>
   /** Bytes of a listed name; anything else is a LogError `unknown-file`. */
   read(name: string, range: ByteRange | undefined, options?: FileReadOptions): Promise<StoreRead>
-  /** The end of a listed name that is in memory, see `FastReads`; undefined if it must be read. */
-  keptTail?: FastReads['keptTail'] | undefined
   /** The joined log of a name, which may be empty; null if the name cannot be one. Absent where nothing is joined. */
   joined?: ((name: string) => Promise<JoinedLog | null>) | undefined
   /** A mark that changes when a file appears or disappears. Absent or null if the store has none. */
@@ -197,8 +195,6 @@ export function logFiles(
       }
       return (await store.read(name, range, options)) ?? absent(name, options.signal)
     },
-    keptTail: (name, suffix, isKnown) =>
-      !joins && isListed(name) ? fast?.keptTail(name, suffix, isKnown) : undefined,
     revision,
     // A joined log grows by new objects, which no store reports.
     watch: (name, changed) => (joins ? null : (store.watch?.(name, changed) ?? null)),

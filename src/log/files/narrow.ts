@@ -48,8 +48,6 @@ export function narrowFiles(files: LogFiles, patterns: readonly string[]): Every
     async read(name, range, options) {
       return included(name) ? files.read(name, range, options) : unknownFile()
     },
-    keptTail: (name, suffix, isKnown) =>
-      included(name) ? files.keptTail?.(name, suffix, isKnown) : undefined,
     joined: files.joined && (async (name) => (included(name) ? files.joined!(name) : null)),
     revision: () => files.revision?.() ?? null,
     watch: (name, changed) => (included(name) ? files.watch(name, changed) : null),

@@ -53,7 +53,7 @@ export class Directory {
     return this.#base + (sep === '/' ? key : key.replaceAll('/', sep))
   }
 
-  async find(key: string): Promise<Located | null> {
+  find(key: string): Located | Promise<Located | null> {
     return this.look(key) ?? this.findRaw(key)
   }
 

@@ -53,12 +53,6 @@ export class Tails {
     return { entry: file.entry, offset: from, length: bytes.length, body: bytes }
   }
 
-  /** The entry of a file that was just checked, from memory if it is unchanged. */
-  entryOf(key: string, stats: Stats): Entry {
-    const file = this.#files.get(key)
-    return file && isSame(file.stats, stats) ? file.entry : toEntry(key, stats)
-  }
-
   /** The last `suffix` bytes of an open file, in one piece; they are cached. */
   read(fd: number, key: string, suffix: number, check: (entry: Entry) => void): StoreRead {
     for (let tries = 1; ; tries++) {

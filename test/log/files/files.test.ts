@@ -30,7 +30,6 @@ function counted(cost: number, revision?: () => string | null) {
         return entries
       },
       readInto: async () => undefined,
-      keptTail: () => undefined,
     })
   return { files: logFiles(wrapped, [], { clock: readClock(() => clock.now) }), clock, counts }
 }
@@ -90,7 +89,6 @@ describe('a list of log files', () => {
         },
         revision: () => null,
         readInto: async () => undefined,
-        keptTail: () => undefined,
       },
     )
     const files = logFiles(fast, ['*.log'])

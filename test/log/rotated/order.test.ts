@@ -383,7 +383,6 @@ it.each([
     },
     revision: () => String(revision),
     readInto: async () => undefined,
-    keptTail: () => undefined,
   })
   const url = '/api/v1/log/view?file=a.log&rotated=true&q=number'
   const response = await createApp({ logs, config: '' }).request(url)

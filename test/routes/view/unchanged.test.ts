@@ -50,7 +50,7 @@ describe('a tail in memory', () => {
       expect(kept.status).toBe(304)
     }
     const metrics = await (await app.request('/metrics')).text()
-    expect(metrics).toContain('nodestate_store_requests_total{operation="read"} 9')
+    expect(metrics).toContain('nodestate_store_requests_total{operation="read"} 7')
     expect(metrics).toContain('{route="/api/v1/log/view",method="GET",status="200"} 5')
   })
 

@@ -218,7 +218,6 @@ export function diskStore(kernel: Kernel, disk: Disk, random: Random, options: D
         handle.close()
       }
     },
-    keptTail: () => undefined,
   })
 }
 
