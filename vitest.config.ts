@@ -6,7 +6,7 @@ const LONG = ['test/**/*.parts.test.ts', 'test/**/*.long.test.ts']
 
 /** Fast tests that replace modules, or judge memory that a whole process shares: each has the sources to itself. */
 const ALONE = [
-  'test/access/other-files.test.ts',
+  'test/core/access/other-files.test.ts',
   'test/doors/terminal/endless.test.ts',
   'test/doors/terminal/output/spinner.test.ts',
   'test/fleet/limits.test.ts',

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { parse } from 'smol-toml'
-import { redact } from '../dist/mask/redact.js'
-import { maskedText } from '../dist/node/masked.js'
+import { redact } from '../dist/core/mask/redact.js'
+import { maskedText } from '../dist/core/node/masked.js'
 import { SHAPES } from './config-shapes.mjs'
 
 const KIB = 1024

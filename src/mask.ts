@@ -1,1 +1,1 @@
-export { MASK, redact } from './mask/redact.ts'
+export { MASK, redact } from './core/mask/redact.ts'

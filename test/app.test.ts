@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { HomeError } from '../src/node/home.ts'
+import { HomeError } from '../src/core/node/home.ts'
 import { type MemoryStore, memoryStore } from '../src/store/memory.ts'
 import { type Store, StoreError } from '../src/store/store.ts'
 import { type AppOptions, createApp } from './support/app.ts'

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { expect, it } from 'vitest'
+import { PROBLEMS, type ProblemCode } from '../src/core/http/problem.ts'
+import { MEANINGS } from '../src/core/http/problem-meanings.ts'
 import { type Parameter, type Resource, rowsOf } from '../src/core/parameter.ts'
 import { TAIL_PARAMETERS } from '../src/core/parameters.ts'
 import { SENTENCES } from '../src/doors/terminal/output/notes.ts'
-import { PROBLEMS, type ProblemCode } from '../src/http/problem.ts'
-import { MEANINGS } from '../src/http/problem-meanings.ts'
 import { PARAMETERS } from '../src/routes/parameters/table.ts'
 import { API_DOCUMENTS, apiText } from './support/api-docs.ts'
 

@@ -1,19 +1,19 @@
 import { runtime } from '#runtime'
-import { EVERYTHING, type Grant, SCOPES } from '../access/grant.ts'
-import type { TokenSource } from '../access/guard.ts'
-import type { NodeInfo } from '../answers.ts'
-import { tokenGuard } from '../http/auth.ts'
-import { Problem } from '../http/problem.ts'
+import type { NodeInfo } from '../kit/answers.ts'
 import { once } from '../kit/limits/once.ts'
 import type { Metrics } from '../kit/observe/metrics.ts'
 import { VERSION } from '../kit/version.ts'
 import { logFiles } from '../log/files/files.ts'
 import { narrowFiles } from '../log/files/narrow.ts'
 import { followLimits, mostListed, type ProcessLimits, processLimits, viewContext } from '../log/options.ts'
-import { HomeError } from '../node/home.ts'
-import { unknownHost } from '../node/unknown-host.ts'
+import { EVERYTHING, type Grant, SCOPES } from './access/grant.ts'
+import type { TokenSource } from './access/guard.ts'
 import type { ConfigSource, NodeSite, Site } from './capability.ts'
+import { tokenGuard } from './http/auth.ts'
+import { Problem } from './http/problem.ts'
 import { listLogs } from './list.ts'
+import { HomeError } from './node/home.ts'
+import { unknownHost } from './node/unknown-host.ts'
 import { type AppOptions, checkAppOptions, type SharedOptions } from './options.ts'
 import type { Resource } from './parameter.ts'
 import type { Query } from './query.ts'
@@ -69,7 +69,7 @@ export function appOf(options: AppOptions, shared?: Shared): Service {
     for (const warning of unknownHost()) console.warn(`nodestate: ${warning}`)
   const nodeNow = async () => (typeof node === 'function' ? node() : node)
   const source = once(async (): Promise<ConfigSource> => {
-    const { createConfigReader } = await import('../node/config.ts')
+    const { createConfigReader } = await import('./node/config.ts')
     const { versions = () => facts.onlineTime } = options
     return { reader: createConfigReader(options.config), versions, context }
   })
@@ -179,7 +179,7 @@ function accessOf(auth: AppOptions['auth']): Access {
 
 function tokenAccess(token: string | undefined, tokens: TokenSource | undefined): Access | null {
   if (tokens) {
-    const guard = once(async () => (await import('../access/guard.ts')).accessGuard(tokens, token))
+    const guard = once(async () => (await import('./access/guard.ts')).accessGuard(tokens, token))
     return async ({ headers }) => (await guard())(headers)
   }
   if (token === undefined) return null

@@ -1,9 +1,9 @@
-import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
-import { bad } from '../http/params.ts'
-import { noteHeader, respond } from '../http/sliced.ts'
 import type { Listing } from '../log/files/files.ts'
 import type { ViewContext } from '../log/view/context.ts'
 import type { Queries } from './capability.ts'
+import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from './http/conditional.ts'
+import { bad } from './http/params.ts'
+import { noteHeader, respond } from './http/sliced.ts'
 import type { Query } from './query.ts'
 
 /** `GET /api/v1/log/list`: the log files, by name; with `detail=true`, what is known about each, with `etag=true` the version of each. */

@@ -1,4 +1,4 @@
-import { Problem } from '../http/problem.ts'
+import { Problem } from './http/problem.ts'
 import type { Resource } from './parameter.ts'
 
 /**

@@ -1,6 +1,4 @@
-import type { Token } from '../access/grant.ts'
-import type { TokenSource } from '../access/guard.ts'
-import type { NodeInfo } from '../answers.ts'
+import type { NodeInfo } from '../kit/answers.ts'
 import {
   any,
   type Check,
@@ -16,10 +14,12 @@ import {
 } from '../kit/checked.ts'
 import type { Tracer } from '../kit/observe/tracer.ts'
 import { READING } from '../log/options.ts'
-import type { NodeFacts } from '../node/identity.ts'
-import type { VersionSource } from '../node/versions.ts'
 import type { Store } from '../store/store.ts'
+import type { Token } from './access/grant.ts'
+import type { TokenSource } from './access/guard.ts'
 import type { Capability } from './capability.ts'
+import type { NodeFacts } from './node/identity.ts'
+import type { VersionSource } from './node/versions.ts'
 import type { Around } from './routing.ts'
 
 /** Options whose absence opens something: `token: env.TOKEN` without the variable must not serve logs to everyone. */

@@ -1,6 +1,6 @@
-import { bad, searchOf, show } from '../http/params.ts'
 import { once } from '../kit/limits/once.ts'
 import type { Values } from '../routes/parameters/table.ts'
+import { bad, searchOf, show } from './http/params.ts'
 import { capabilityOf, notIncluded } from './not-included.ts'
 import { type Parameter, type Resource, rowsOf } from './parameter.ts'
 import { CORE_PARAMETERS } from './parameters.ts'

@@ -1,13 +1,6 @@
 import type { Context } from 'hono'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { Hono } from 'hono/tiny'
-import { EVERYTHING, type Grant, type Scope } from '../access/grant.ts'
-import { hostGuard, outOfScope } from '../http/auth.ts'
-import { isHop, setCaller, unknownToHop } from '../http/caller.ts'
-import { COMMON_HEADERS } from '../http/conditional.ts'
-import { corsFor } from '../http/cors.ts'
-import { methodNotAllowed, Problem, problemResponse, toProblem } from '../http/problem.ts'
-import { respond, streamOf } from '../http/sliced.ts'
 import { type Clock, systemClock } from '../kit/limits/clock.ts'
 import { once } from '../kit/limits/once.ts'
 import type { Metrics } from '../kit/observe/metrics.ts'
@@ -16,6 +9,13 @@ import { assignId } from '../kit/observe/request-id.ts'
 import type { Tracer } from '../kit/observe/tracer.ts'
 import { LogError } from '../log/error.ts'
 import type { Store } from '../store/store.ts'
+import { EVERYTHING, type Grant, type Scope } from './access/grant.ts'
+import { hostGuard, outOfScope } from './http/auth.ts'
+import { isHop, setCaller, unknownToHop } from './http/caller.ts'
+import { COMMON_HEADERS } from './http/conditional.ts'
+import { corsFor } from './http/cors.ts'
+import { methodNotAllowed, Problem, problemResponse, toProblem } from './http/problem.ts'
+import { respond, streamOf } from './http/sliced.ts'
 import { notIncluded, PATHS } from './not-included.ts'
 import type { Parameter, Resource } from './parameter.ts'
 import { type Query, queryReader } from './query.ts'
@@ -211,7 +211,7 @@ export class Routing {
     const response = await handler(request, grant, around.env)
     // A token with a name can be revoked, or lose what it allows, while its answer is being sent.
     if (grant.name === null || streamOf(response) === undefined) return response
-    const { whileGranted } = await import('../access/revocation.ts')
+    const { whileGranted } = await import('./access/revocation.ts')
     const { clock = systemClock } = this.#options
     return whileGranted(response, { need, grant, grantNow, clock })
   }

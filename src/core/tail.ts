@@ -1,14 +1,14 @@
-import { noneMatchNames, notModified, singleTag } from '../http/conditional.ts'
-import { noteHeader, respond } from '../http/sliced.ts'
 import type { LogFiles } from '../log/files/files.ts'
 import { fingerprint, NO_PRINT } from '../log/text/cursor.ts'
 import { kindOfBytes, looksLikeText } from '../log/text/kind.ts'
 import { readTail, type Tail } from '../log/text/tail.ts'
-import { acceptedFormat, linkHeader, TEXT_HEADERS, VARY } from '../routes/view/headers.ts'
 import { soundsCompressed } from '../store/codec/kind.ts'
 import { StoreError } from '../store/store.ts'
+import { noneMatchNames, notModified, singleTag } from './http/conditional.ts'
+import { noteHeader, respond } from './http/sliced.ts'
 import { defaultSize } from './parameters.ts'
 import type { Query } from './query.ts'
+import { acceptedFormat, linkHeader, TEXT_HEADERS, VARY } from './view-headers.ts'
 
 export interface ViewRoute {
   files: LogFiles

@@ -1,5 +1,5 @@
 import type { Capability } from '../core/capability.ts'
-import { refuseHop } from '../http/caller.ts'
+import { refuseHop } from '../core/http/caller.ts'
 
 /** Loki's read API below `/loki/`, for Grafana and logcli. Built on search. */
 export function loki(): Capability {

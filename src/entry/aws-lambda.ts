@@ -1,4 +1,4 @@
-import { Problem, problemResponse } from '../http/problem.ts'
+import { Problem, problemResponse } from '../core/http/problem.ts'
 import { isFromLoadBalancer, type LambdaEvent, type LambdaEventV1, toRequest } from './lambda/event.ts'
 import { LAMBDA_BYTES, type LambdaResult, LOAD_BALANCER_BYTES, toResult } from './lambda/result.ts'
 import type { App } from './server/serve.ts'

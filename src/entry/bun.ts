@@ -1,4 +1,4 @@
-import { type Problem, problemResponse, toProblem } from '../http/problem.ts'
+import { type Problem, problemResponse, toProblem } from '../core/http/problem.ts'
 import { StoreError } from '../store/store.ts'
 import { type App, resolveServeOptions, type ServeOptions, type Server, serverAt } from './server/serve.ts'
 import { within } from './server/stop.ts'

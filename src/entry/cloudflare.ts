@@ -1,4 +1,4 @@
-import { Problem, problemResponse } from '../http/problem.ts'
+import { Problem, problemResponse } from '../core/http/problem.ts'
 import type { App } from './server/serve.ts'
 
 /** A Worker, in the form of Cloudflare's default export. */

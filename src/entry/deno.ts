@@ -1,4 +1,4 @@
-import { problemResponse, toProblem } from '../http/problem.ts'
+import { problemResponse, toProblem } from '../core/http/problem.ts'
 import { inTime, systemClock } from '../kit/limits/clock.ts'
 import { type App, resolveServeOptions, type ServeOptions, type Server, serverAt } from './server/serve.ts'
 import { cuttable } from './server/stall.ts'

@@ -2,7 +2,7 @@ import { createServer, type Server as HttpServer, type IncomingMessage, type Ser
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server'
-import { Problem, problemResponse, toProblem } from '../http/problem.ts'
+import { Problem, problemResponse, toProblem } from '../core/http/problem.ts'
 import { type HttpSocket, refuse, refuseConnect } from './server/bad-request.ts'
 import { stopServer, trackConnections } from './server/connections.ts'
 import { NamedResponse } from './server/named-response.ts'

@@ -1,4 +1,4 @@
-import type { LevelHistogram } from '../answers.ts'
+import type { LevelHistogram } from '../kit/answers.ts'
 import type { Clock } from '../kit/limits/clock.ts'
 import { concurrencyLimit } from '../kit/limits/concurrency-limit.ts'
 import { SharedWork } from '../kit/limits/once.ts'

@@ -1,11 +1,11 @@
 import type { Hono } from 'hono'
 import { runtime } from '#runtime'
+import { searchOf } from '../core/http/params.ts'
+import type { NodeFacts } from '../core/node/identity.ts'
 import { newHono, type Service, sealed } from '../core/routing.ts'
-import { searchOf } from '../http/params.ts'
 import { BoundedMap } from '../kit/limits/bounded-map.ts'
 import { once } from '../kit/limits/once.ts'
 import { VERSION } from '../kit/version.ts'
-import type { NodeFacts } from '../node/identity.ts'
 import type { FleetHome } from './homes.ts'
 import type { SelfOptions } from './options.ts'
 import type { ChartOf } from './peers.ts'
@@ -16,14 +16,14 @@ export function selfHome(
   given: Partial<NodeFacts> & { onlineTime: number },
 ): FleetHome & { id: string } {
   const facts = { version: VERSION, ...runtime.host(), ...given }
-  const reader = once(async () => (await import('../node/config.ts')).createConfigReader(config))
+  const reader = once(async () => (await import('../core/node/config.ts')).createConfigReader(config))
   return {
     id,
     logs,
     versions: versions ?? (() => facts.onlineTime),
     config: async () => (typeof config === 'function' ? config() : config),
     async node() {
-      const { describeNode } = await import('../node/identity.ts')
+      const { describeNode } = await import('../core/node/identity.ts')
       const set = await (typeof node === 'function' ? node() : node)
       const { data } = await (await reader()).read()
       return describeNode(set, facts, data)

@@ -1,11 +1,11 @@
+import { bad } from '../core/http/params.ts'
+import { respond } from '../core/http/sliced.ts'
 import type { Query } from '../core/query.ts'
-import { bad } from '../http/params.ts'
-import { respond } from '../http/sliced.ts'
+import { TEXT_HEADERS } from '../core/view-headers.ts'
 import { groupsAnswer, groupsOf, groupsText } from '../log/groups/count.ts'
 import { groupsRequest } from './parameters/groups-request.ts'
 import { type QueryRoute, readViewRequest } from './parameters/view-request.ts'
 import { showSummary } from './summary.ts'
-import { TEXT_HEADERS } from './view/headers.ts'
 
 /** `GET /api/v1/log/groups`: records by the values of a field. */
 export async function showGroups(request: Request, query: Query, route: QueryRoute): Promise<Response> {

@@ -1,7 +1,13 @@
-import type { TaggedLogFile } from '../answers.ts'
+import {
+  COMMON_HEADERS,
+  jsonResponse,
+  noneMatchNames,
+  notModified,
+  textTag,
+} from '../core/http/conditional.ts'
+import { noteHeader, respond } from '../core/http/sliced.ts'
 import type { Query } from '../core/query.ts'
-import { COMMON_HEADERS, jsonResponse, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
-import { noteHeader, respond } from '../http/sliced.ts'
+import type { TaggedLogFile } from '../kit/answers.ts'
 import type { LogFiles, Part } from '../log/files/files.ts'
 import { textBody } from '../log/render/body.ts'
 import type { ViewContext } from '../log/view/context.ts'

@@ -1,8 +1,8 @@
-import { takesGzip } from '../http/accept.ts'
-import { noneMatchNames, notModified } from '../http/conditional.ts'
-import { searchOf } from '../http/params.ts'
-import { Problem } from '../http/problem.ts'
-import { respond } from '../http/sliced.ts'
+import { takesGzip } from '../core/http/accept.ts'
+import { noneMatchNames, notModified } from '../core/http/conditional.ts'
+import { searchOf } from '../core/http/params.ts'
+import { Problem } from '../core/http/problem.ts'
+import { respond } from '../core/http/sliced.ts'
 
 /** A file of the page. Its name holds a hash of its bytes, so it never changes. */
 export interface PageAsset {

@@ -1,7 +1,7 @@
 import type { NodeSite } from '../core/capability.ts'
+import { claim } from '../core/http/caller.ts'
 import { notIncluded } from '../core/not-included.ts'
 import type { Query } from '../core/query.ts'
-import { claim } from '../http/caller.ts'
 import { concurrencyLimit } from '../kit/limits/concurrency-limit.ts'
 import { once } from '../kit/limits/once.ts'
 import { LogError } from '../log/error.ts'

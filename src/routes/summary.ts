@@ -1,5 +1,5 @@
-import { jsonResponse, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
-import { noteHeader } from '../http/sliced.ts'
+import { jsonResponse, noneMatchNames, notModified, textTag } from '../core/http/conditional.ts'
+import { noteHeader } from '../core/http/sliced.ts'
 import type { LogFiles } from '../log/files/files.ts'
 import type { Asked } from './parameters/view-request.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Token } from '../../src/access/grant.ts'
+import type { Token } from '../../src/core/access/grant.ts'
 import { newHono } from '../../src/core/routing.ts'
 import { callOf } from '../../src/doors/mcp/service.ts'
 import { mcp } from '../../src/doors/mcp.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { openHome } from '../../src/core/node/home.ts'
 import { loki } from '../../src/doors/loki.ts'
 import { createMetrics } from '../../src/kit/observe/metrics.ts'
-import { openHome } from '../../src/node/home.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { segmentStore } from '../../src/store/segments.ts'
 import { type Store, StoreError } from '../../src/store/store.ts'

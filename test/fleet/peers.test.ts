@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { FleetNode } from '../../src/answers.ts'
 import type { PeerOptions } from '../../src/fleet/peer.ts'
 import { LivingCounts } from '../../src/fleet/peers.ts'
+import type { FleetNode } from '../../src/kit/answers.ts'
 import { systemClock } from '../../src/kit/limits/clock.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { type AppOptions, createApp, createFleet, type FleetOptions } from '../support/app.ts'

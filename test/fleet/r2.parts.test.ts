@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openHome } from '../../src/core/node/home.ts'
 import { page } from '../../src/doors/page.ts'
-import { openHome } from '../../src/node/home.ts'
 import { s3Store } from '../../src/store/s3.ts'
 import { segmentStore } from '../../src/store/segments.ts'
 import { createApp } from '../support/app.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { LogGroup, LogGroups } from '../../src/answers.ts'
+import type { LogGroup, LogGroups } from '../../src/kit/answers.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { createApp, createFleet } from '../support/app.ts'
 import { NODE_JSON } from '../support/node.ts'

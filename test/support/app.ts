@@ -1,4 +1,4 @@
-import type { TokenSource } from '../../src/access/guard.ts'
+import type { TokenSource } from '../../src/core/access/guard.ts'
 import { createApp as bareApp, appOf as bareAppOf, sharedOf as bareShared } from '../../src/core/app.ts'
 import type { Capability } from '../../src/core/capability.ts'
 import type { AppOptions as BareOptions, Identity } from '../../src/core/options.ts'

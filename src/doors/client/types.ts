@@ -14,11 +14,11 @@ import type {
   LogGroups,
   NodeInfo,
   TaggedLogFile,
-} from '../../answers.ts'
+} from '../../kit/answers.ts'
 import type { Clock } from '../../kit/limits/clock.ts'
 import type { ByteStream, Fetch, Signal, Url } from './web.ts'
 
-export type * from '../../answers.ts'
+export type * from '../../kit/answers.ts'
 
 /** The configuration as TOML, with secrets masked, and the node. */
 export interface NodeConfig {

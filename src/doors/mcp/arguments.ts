@@ -1,5 +1,5 @@
+import { bad, show } from '../../core/http/params.ts'
 import type { Parameter } from '../../core/parameter.ts'
-import { bad, show } from '../../http/params.ts'
 import { suggestion } from '../../kit/suggestion.ts'
 
 /** The arguments of a call that were given, or have a default. */

@@ -1,6 +1,6 @@
 import type { Server } from '@modelcontextprotocol/server'
-import type { Scope } from '../../access/grant.ts'
-import { Problem } from '../../http/problem.ts'
+import type { Scope } from '../../core/access/grant.ts'
+import { Problem } from '../../core/http/problem.ts'
 import { VERSION } from '../../kit/version.ts'
 import { ProblemError, UnreachableError } from '../client.ts'
 import { readArguments, schemaOf } from './arguments.ts'

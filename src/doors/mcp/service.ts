@@ -1,4 +1,4 @@
-import type { Grant } from '../../access/grant.ts'
+import type { Grant } from '../../core/access/grant.ts'
 import type { Clock } from '../../kit/limits/clock.ts'
 import type { Registry } from '../../kit/observe/registry.ts'
 

@@ -1,4 +1,4 @@
-import type { Scope } from '../../access/grant.ts'
+import type { Scope } from '../../core/access/grant.ts'
 import { type Parameter, rowsOf } from '../../core/parameter.ts'
 import type { Clock } from '../../kit/limits/clock.ts'
 import { parseInstant } from '../../log/instant.ts'

@@ -1,6 +1,6 @@
+import { PROBLEMS, type ProblemCode } from '../../core/http/problem.ts'
+import { MEANINGS } from '../../core/http/problem-meanings.ts'
 import { type Parameter, rowsOf } from '../../core/parameter.ts'
-import { PROBLEMS, type ProblemCode } from '../../http/problem.ts'
-import { MEANINGS } from '../../http/problem-meanings.ts'
 import { VERSION } from '../../kit/version.ts'
 import { FLEET_PARAMETERS, PARAMETERS } from '../../routes/parameters/table.ts'
 import { COMMON, HEADERS, type HeaderName, REQUEST_HEADERS } from './headers.ts'

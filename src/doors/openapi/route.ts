@@ -1,6 +1,6 @@
-import { takesGzip } from '../../http/accept.ts'
-import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../../http/conditional.ts'
-import { respond } from '../../http/sliced.ts'
+import { takesGzip } from '../../core/http/accept.ts'
+import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../../core/http/conditional.ts'
+import { respond } from '../../core/http/sliced.ts'
 import { openApi } from './document.ts'
 
 let rendered: { body: string; etag: string } | null = null

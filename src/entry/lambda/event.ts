@@ -1,4 +1,4 @@
-import { methodNotAllowed } from '../../http/problem.ts'
+import { methodNotAllowed } from '../../core/http/problem.ts'
 
 /** An event of a function URL or of an API Gateway HTTP API (payload format 2.0), reduced to the parts used here. */
 export interface LambdaEventV2 {

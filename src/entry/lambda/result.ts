@@ -1,4 +1,4 @@
-import { Problem } from '../../http/problem.ts'
+import { Problem } from '../../core/http/problem.ts'
 
 /** A response as Lambda expects it. */
 export interface LambdaResult {

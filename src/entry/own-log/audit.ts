@@ -1,5 +1,5 @@
+import { addressOf } from '../../core/http/peer.ts'
 import { callOf } from '../../doors/mcp/service.ts'
-import { addressOf } from '../../http/peer.ts'
 import { watchBody } from '../../kit/observe/observer.ts'
 import { idFields } from '../../kit/observe/request-id.ts'
 import { bearerOf, type Fetch, safeTarget } from './access.ts'

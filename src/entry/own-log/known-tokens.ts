@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Token } from '../../access/grant.ts'
-import type { TokenSource } from '../../access/guard.ts'
+import type { Token } from '../../core/access/grant.ts'
+import type { TokenSource } from '../../core/access/guard.ts'
 
 /** Shorter tokens are masked as whole values only: inside other words they would be found everywhere. */
 const SHORTEST = 6

@@ -74,7 +74,7 @@ export async function runCommand(name: string, argv: readonly string[]): Promise
 
 /** `nodestate token`: the token, and on the next line what a tokens file needs of it. */
 async function token(): Promise<number> {
-  const { makeToken } = await import('../../access/make.ts')
+  const { makeToken } = await import('../../core/access/make.ts')
   const { token, digest } = await makeToken()
   process.stdout.write(`${token}\n${digest}\n`)
   if (process.stderr.isTTY)

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { HttpBindings } from '@hono/node-server'
 // Must be loaded before the listener is made: loaded later, it crashes the process.
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
-import { streamOf } from '../../http/sliced.ts'
+import { streamOf } from '../../core/http/sliced.ts'
 import { yieldToEventLoop } from '../../kit/limits/yield.ts'
 import { SlicedStream, slicesOf } from '../../store/fast.ts'
 

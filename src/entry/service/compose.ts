@@ -6,14 +6,14 @@ import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createApp, watchOf } from '../../core/app.ts'
 import type { Capability } from '../../core/capability.ts'
+import { addressOf } from '../../core/http/peer.ts'
+import { Problem } from '../../core/http/problem.ts'
+import { configTooLarge, HOME_LOGS, HomeError, LARGEST_CONFIG } from '../../core/node/home.ts'
+import { unknownHost } from '../../core/node/unknown-host.ts'
 import type { AppOptions } from '../../core/options.ts'
 import { createFleet } from '../../fleet/fleet.ts'
-import { addressOf } from '../../http/peer.ts'
-import { Problem } from '../../http/problem.ts'
 import { idFields } from '../../kit/observe/request-id.ts'
 import { VERSION } from '../../kit/version.ts'
-import { configTooLarge, HOME_LOGS, HomeError, LARGEST_CONFIG } from '../../node/home.ts'
-import { unknownHost } from '../../node/unknown-host.ts'
 import { fsStore } from '../../store/fs.ts'
 import { onRetries } from '../../store/remote/retry.ts'
 import { SEGMENTS } from '../../store/segment/names.ts'
@@ -240,16 +240,16 @@ async function loadRest(
   await Promise.allSettled([
     ...capabilities.map(({ preload }) => preload?.()),
     import('../../store/segments.ts'),
-    import('../../node/identity.ts'),
+    import('../../core/node/identity.ts'),
     import('../../kit/observe/observer.ts'),
     import('../../kit/observe/ready.ts'),
     import('../../core/config.ts'),
     import('../../log/rotated/kin.ts'),
     import('../../routes/list-details.ts'),
     isFleet && import('../../fleet/compare.ts'),
-    import('../../node/config.ts'),
-    import('../../access/guard.ts'),
-    import('../../access/revocation.ts'),
+    import('../../core/node/config.ts'),
+    import('../../core/access/guard.ts'),
+    import('../../core/access/revocation.ts'),
     join && import('../../log/joined/log.ts'),
     join && import('../../log/joined/tracker.ts'),
   ])

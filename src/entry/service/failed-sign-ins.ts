@@ -1,5 +1,5 @@
-import { addressOf, networkOf } from '../../http/peer.ts'
-import { Problem, problemResponse } from '../../http/problem.ts'
+import { addressOf, networkOf } from '../../core/http/peer.ts'
+import { Problem, problemResponse } from '../../core/http/problem.ts'
 import { BoundedMap } from '../../kit/limits/bounded-map.ts'
 import type { Fetch } from '../own-log/access.ts'
 

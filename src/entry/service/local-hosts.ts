@@ -1,4 +1,4 @@
-import { Problem, problemResponse } from '../../http/problem.ts'
+import { Problem, problemResponse } from '../../core/http/problem.ts'
 import { assignId } from '../../kit/observe/request-id.ts'
 import type { Fetch } from '../own-log/access.ts'
 import { address } from '../settings/kinds.ts'

@@ -1,7 +1,7 @@
-import type { Token } from '../../access/grant.ts'
+import type { Token } from '../../core/access/grant.ts'
 import { createApp, watchOf } from '../../core/app.ts'
+import { Problem, problemResponse } from '../../core/http/problem.ts'
 import type { AppOptions } from '../../core/options.ts'
-import { Problem, problemResponse } from '../../http/problem.ts'
 import { assignId, idFields } from '../../kit/observe/request-id.ts'
 import { VERSION } from '../../kit/version.ts'
 import { onRetries } from '../../store/remote/retry.ts'
@@ -122,7 +122,7 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
 
 /** The tokens in a text, as there are no files here; or why there are none, which quotes nothing of it. */
 async function readTokens(text: string): Promise<readonly Token[] | string> {
-  const { parseTokens, TokensError } = await import('../../access/tokens.ts')
+  const { parseTokens, TokensError } = await import('../../core/access/tokens.ts')
   try {
     return parseTokens(text)
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { TokenSource } from '../../access/guard.ts'
+import type { TokenSource } from '../../core/access/guard.ts'
 import type { Capability } from '../../core/capability.ts'
 import type { AppOptions } from '../../core/options.ts'
 import { metrics } from '../../doors/metrics.ts'

@@ -1,5 +1,5 @@
+import { HOME_LOGS, openHome } from '../../core/node/home.ts'
 import { once } from '../../kit/limits/once.ts'
-import { HOME_LOGS, openHome } from '../../node/home.ts'
 import type { SegmentsOptions } from '../../store/segments.ts'
 import type { Store } from '../../store/store.ts'
 import { nodeFields } from '../settings/node.ts'

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
-import type { Token } from '../../access/grant.ts'
-import type { TokenSource } from '../../access/guard.ts'
-import { parseTokens, TokensError } from '../../access/tokens.ts'
+import type { Token } from '../../core/access/grant.ts'
+import type { TokenSource } from '../../core/access/guard.ts'
+import { parseTokens, TokensError } from '../../core/access/tokens.ts'
 import { codeOf, reasonOf } from '../settings/reason.ts'
 import { SettingsError, shown } from '../settings/row.ts'
 

@@ -1,4 +1,4 @@
-import type { NodeInfo } from '../../answers.ts'
+import type { NodeInfo } from '../../kit/answers.ts'
 import * as is from './kinds.ts'
 import type { Row, SettingsOf } from './row.ts'
 

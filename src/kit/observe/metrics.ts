@@ -1,6 +1,6 @@
 import { runtime as ownRuntime } from '#runtime'
-import { acceptedTypes } from '../../http/accept.ts'
-import { respond } from '../../http/sliced.ts'
+import { acceptedTypes } from '../../core/http/accept.ts'
+import { respond } from '../../core/http/sliced.ts'
 import { onRetries } from '../../store/remote/retry.ts'
 import type { Store } from '../../store/store.ts'
 import { having, type OptionsOf, text } from '../checked.ts'

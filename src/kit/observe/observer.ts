@@ -1,4 +1,4 @@
-import { lengthOf, notesOf, respond, streamOf } from '../../http/sliced.ts'
+import { lengthOf, notesOf, respond, streamOf } from '../../core/http/sliced.ts'
 import { slicesOf, streamLike, tapped } from '../../store/fast.ts'
 import type { Metrics } from './metrics.ts'
 import { endSpan, startSpan, type Tracer } from './tracer.ts'

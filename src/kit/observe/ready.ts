@@ -1,5 +1,5 @@
-import { COMMON_HEADERS } from '../../http/conditional.ts'
-import { respond } from '../../http/sliced.ts'
+import { COMMON_HEADERS } from '../../core/http/conditional.ts'
+import { respond } from '../../core/http/sliced.ts'
 import type { Store } from '../../store/store.ts'
 import type { Clock } from '../limits/clock.ts'
 

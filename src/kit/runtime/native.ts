@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { hostname, networkInterfaces } from 'node:os'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import process from 'node:process'
-import { pickAddress } from '../../node/identity.ts'
+import { pickAddress } from '../../core/node/identity.ts'
 import type { ProcessFacts, Runtime } from './runtime.ts'
 
 const NANOSECONDS = 1e9

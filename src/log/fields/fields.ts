@@ -1,4 +1,4 @@
-import type { LogFields } from '../../answers.ts'
+import type { LogFields } from '../../kit/answers.ts'
 import { isTurnOver, yieldToEventLoop } from '../../kit/limits/yield.ts'
 import { decode, type RecordFields, type Visit } from '../format/format.ts'
 import { LONGEST_PATH } from '../format/json/members.ts'

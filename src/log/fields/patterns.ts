@@ -1,4 +1,4 @@
-import type { MessagePattern } from '../../answers.ts'
+import type { MessagePattern } from '../../kit/answers.ts'
 import { ANY, wordsOf } from '../pattern/message.ts'
 
 export interface Group {

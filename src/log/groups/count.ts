@@ -1,4 +1,4 @@
-import type { LogGroups } from '../../answers.ts'
+import type { LogGroups } from '../../kit/answers.ts'
 import { LEVELS } from '../format/detect.ts'
 import { type CountedRange, countRecords } from '../histogram/count.ts'
 import { countIn, openingOf, stretchOf } from '../histogram/histogram.ts'

@@ -1,4 +1,4 @@
-import type { LogGroup, LogGroups } from '../../answers.ts'
+import type { LogGroup, LogGroups } from '../../kit/answers.ts'
 import { mainKind, Numbers, type NumbersDump, UNITS } from '../numbers/numbers.ts'
 import type { Quantity } from '../where/compare.ts'
 

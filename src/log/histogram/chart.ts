@@ -1,4 +1,4 @@
-import type { LevelHistogram } from '../../answers.ts'
+import type { LevelHistogram } from '../../kit/answers.ts'
 import { LEVELS } from '../format/detect.ts'
 import type { Zone } from '../time.ts'
 import type { TimeNote } from '../view/answer.ts'

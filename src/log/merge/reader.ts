@@ -1,4 +1,4 @@
-import type { LevelHistogram } from '../../answers.ts'
+import type { LevelHistogram } from '../../kit/answers.ts'
 import type { CountedGroups } from '../groups/count.ts'
 import type { LaneOptions, MergeLane } from './lane.ts'
 import type { Source } from './source.ts'

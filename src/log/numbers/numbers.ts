@@ -1,4 +1,4 @@
-import type { NumberSummary } from '../../answers.ts'
+import type { NumberSummary } from '../../kit/answers.ts'
 import { type Quantity, quantityIn } from '../where/compare.ts'
 import { Sketch, type SketchDump } from './sketch.ts'
 

@@ -1,4 +1,4 @@
-import type { LogFileDetail } from '../../answers.ts'
+import type { LogFileDetail } from '../../kit/answers.ts'
 import { BoundedMap } from '../../kit/limits/bounded-map.ts'
 import { Budget, BudgetError } from '../../kit/limits/budget.ts'
 import { each } from '../../kit/limits/each.ts'

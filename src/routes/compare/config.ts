@@ -1,6 +1,6 @@
-import type { ConfigVersion, LogFinding } from '../../answers.ts'
+import { HomeError } from '../../core/node/home.ts'
+import type { ConfigVersion, LogFinding } from '../../kit/answers.ts'
 import type { Period } from '../../log/compare/sample.ts'
-import { HomeError } from '../../node/home.ts'
 import { StoreError } from '../../store/store.ts'
 
 /** What is found in configurations; not complete if some could not be read. */

@@ -1,5 +1,5 @@
+import { bad } from '../../core/http/params.ts'
 import type { Query } from '../../core/query.ts'
-import { bad } from '../../http/params.ts'
 import type { Period } from '../../log/compare/sample.ts'
 import { instantOf } from '../parameters/meaning.ts'
 import type { QueryRoute } from '../parameters/view-request.ts'

@@ -1,6 +1,6 @@
+import { claim } from '../../core/http/caller.ts'
+import { respond } from '../../core/http/sliced.ts'
 import type { Query } from '../../core/query.ts'
-import { claim } from '../../http/caller.ts'
-import { respond } from '../../http/sliced.ts'
 import { inTime } from '../../kit/limits/clock.ts'
 import type { LogFiles } from '../../log/files/files.ts'
 import { Followers } from '../../log/follow/followers.ts'

@@ -1,5 +1,5 @@
+import { bad } from '../../core/http/params.ts'
 import type { Query } from '../../core/query.ts'
-import { bad } from '../../http/params.ts'
 import { each } from '../../kit/limits/each.ts'
 import { LogError } from '../../log/error.ts'
 import { COLUMNS, type Histogram, layOut } from '../../log/histogram/chart.ts'

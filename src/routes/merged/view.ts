@@ -1,13 +1,13 @@
+import { noneMatchNames, notModified, textTag } from '../../core/http/conditional.ts'
+import { respond } from '../../core/http/sliced.ts'
 import type { Query } from '../../core/query.ts'
-import { noneMatchNames, notModified, textTag } from '../../http/conditional.ts'
-import { respond } from '../../http/sliced.ts'
+import { formatOf, linksTo, VARY } from '../../core/view-headers.ts'
 import { encodeMerged } from '../../log/merge/cursor.ts'
 import { type MergedPage, mergePage } from '../../log/merge/merge.ts'
 import { csvWriter, mergedBody, ndjsonWriter, textWriter } from '../../log/merge/render.ts'
 import { shortName } from '../../log/merge/source.ts'
 import { handedQuery, keptQuery } from '../parameters/query-text.ts'
 import { cursorOf, readViewRequest, recordOptions } from '../parameters/view-request.ts'
-import { formatOf, linksTo, VARY } from '../view/headers.ts'
 import { tableOf } from '../view/table.ts'
 import {
   allMissing,

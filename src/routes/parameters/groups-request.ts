@@ -1,5 +1,5 @@
+import { bad, show } from '../../core/http/params.ts'
 import type { Query } from '../../core/query.ts'
-import { bad, show } from '../../http/params.ts'
 import type { GroupsRequest } from '../../log/groups/count.ts'
 import { missing } from './meaning.ts'
 import { DEFAULT_GROUPS } from './table.ts'

@@ -1,5 +1,5 @@
+import { bad } from '../../core/http/params.ts'
 import type { Query } from '../../core/query.ts'
-import { bad } from '../../http/params.ts'
 import { TooManyBuckets } from '../../log/histogram/chart.ts'
 import type { HistogramRequest } from '../../log/histogram/histogram.ts'
 import { parseDuration } from '../../log/instant.ts'

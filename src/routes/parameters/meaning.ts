@@ -1,5 +1,5 @@
+import { bad, show } from '../../core/http/params.ts'
 import type { Parameter } from '../../core/parameter.ts'
-import { bad, show } from '../../http/params.ts'
 import { parseInstant } from '../../log/instant.ts'
 import { PARAMETERS, type Values } from './table.ts'
 

@@ -1,12 +1,12 @@
+import { respond } from '../../core/http/sliced.ts'
 import type { Query } from '../../core/query.ts'
-import { respond } from '../../http/sliced.ts'
+import type { Format } from '../../core/view-headers.ts'
 import { piecesBody } from '../../log/render/body.ts'
 import { NdjsonWriter } from '../../log/render/ndjson.ts'
 import { renderedBody } from '../../log/render/rendered.ts'
 import { SEPARATOR } from '../../log/search/range.ts'
 import type { View } from '../../log/view/answer.ts'
 import { type QueryRoute, recordOptions } from '../parameters/view-request.ts'
-import type { Format } from './headers.ts'
 
 const encoder = new TextEncoder()
 const BETWEEN = encoder.encode(SEPARATOR)

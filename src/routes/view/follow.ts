@@ -1,6 +1,6 @@
+import { bad } from '../../core/http/params.ts'
+import { respond } from '../../core/http/sliced.ts'
 import type { Query } from '../../core/query.ts'
-import { bad } from '../../http/params.ts'
-import { respond } from '../../http/sliced.ts'
 import { Followers } from '../../log/follow/followers.ts'
 import { decodeCursor } from '../../log/text/cursor.ts'
 import type { ViewRequest } from '../../log/view/request.ts'

@@ -1,6 +1,7 @@
+import { noneMatchNames, notModified, textTag } from '../../core/http/conditional.ts'
+import { noteHeader, respond } from '../../core/http/sliced.ts'
 import type { Query } from '../../core/query.ts'
-import { noneMatchNames, notModified, textTag } from '../../http/conditional.ts'
-import { noteHeader, respond } from '../../http/sliced.ts'
+import { formatOf, linkHeader, VARY } from '../../core/view-headers.ts'
 import type { Clock } from '../../kit/limits/clock.ts'
 import { UnfoundCursor } from '../../log/error.ts'
 import { bytesOf, piecesBody } from '../../log/render/body.ts'
@@ -12,7 +13,6 @@ import { viewIfChanged } from '../../log/view/view.ts'
 import { keptQuery } from '../parameters/query-text.ts'
 import { cannotFollow, readViewRequest, recordOptions } from '../parameters/view-request.ts'
 import type { QueryViewRoute } from './follow.ts'
-import { formatOf, linkHeader, VARY } from './headers.ts'
 import { tableOf } from './table.ts'
 
 /** Any view but the plain tail: filtered, by lines, from a cursor, as records, of an archive or of joined files. */

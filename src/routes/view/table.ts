@@ -1,5 +1,5 @@
+import { bad } from '../../core/http/params.ts'
 import type { Query } from '../../core/query.ts'
-import { bad } from '../../http/params.ts'
 import type { LineFormat } from '../../log/format/detect.ts'
 import type { Reader } from '../../log/pattern/pattern.ts'
 import type { Origin } from '../../log/render/csv.ts'

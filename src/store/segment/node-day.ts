@@ -1,4 +1,4 @@
-import type { NodeDay } from '../../answers.ts'
+import type { NodeDay } from '../../kit/answers.ts'
 import { DAY_MINUTES, readDay } from './day.ts'
 import { type LogCounts, MINUTE_MS } from './ship-json.ts'
 

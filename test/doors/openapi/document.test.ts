@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, expectTypeOf, it } from 'vitest'
+import { PROBLEMS } from '../../../src/core/http/problem.ts'
 import type {
   ConfigComparison,
   ConfigVersion,
@@ -16,7 +17,6 @@ import type {
 } from '../../../src/doors/client.ts'
 import { openApi } from '../../../src/doors/openapi/document.ts'
 import type { SCHEMAS } from '../../../src/doors/openapi/schemas.ts'
-import { PROBLEMS } from '../../../src/http/problem.ts'
 import { createMetrics } from '../../../src/kit/observe/metrics.ts'
 import { PARAMETERS } from '../../../src/routes/parameters/table.ts'
 import { memoryStore } from '../../../src/store/memory.ts'

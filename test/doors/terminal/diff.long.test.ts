@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { planted, RANGE, SECRETS } from '../../insight/incident/plant.ts'
 import { cleanUp, launch, type Program, serve, temporaryDirectory } from '../../program.ts'
+import { planted, RANGE, SECRETS } from '../../routes/insight/incident/plant.ts'
 
 const params = new URLSearchParams(RANGE)
 const TIMES = ['--since', params.get('since')!, '--until', params.get('until')!]

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { MASK } from '../../../src/mask/redact.ts'
+import { MASK } from '../../../src/core/mask/redact.ts'
 import { cleanUp, launch, serve, temporaryDirectory } from '../../program.ts'
 import { type S3Server, startS3Server } from '../../support/s3-server.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { openHome } from '../../../src/core/node/home.ts'
 import type { Clock } from '../../../src/kit/limits/clock.ts'
 import { createMetrics } from '../../../src/kit/observe/metrics.ts'
-import { openHome } from '../../../src/node/home.ts'
 import { ShipMetrics } from '../../../src/ship/metrics.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { versionKey } from '../../../src/store/segment/configs.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { LogComparison } from '../../../src/answers.ts'
+import type { LogComparison } from '../../../src/kit/answers.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { createApp } from '../../support/app.ts'
 import { wholes } from '../../support/random.mjs'

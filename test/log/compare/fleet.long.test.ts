@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { LogComparison } from '../../../src/answers.ts'
+import type { LogComparison } from '../../../src/kit/answers.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { versionKey } from '../../../src/store/segment/configs.ts'
 import { createFleet } from '../../support/app.ts'

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import type { LogFields } from '../../../src/answers.ts'
+import type { LogFields } from '../../../src/kit/answers.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { createApp } from '../../support/app.ts'
 

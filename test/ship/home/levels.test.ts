@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { FleetNode } from '../../../src/answers.ts'
+import type { FleetNode } from '../../../src/kit/answers.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
 import { levelCounter } from '../../../src/ship/home/levels.ts'
 import { memoryStore } from '../../../src/store/memory.ts'

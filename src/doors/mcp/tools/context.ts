@@ -1,4 +1,4 @@
-import { bad } from '../../../http/params.ts'
+import { bad } from '../../../core/http/params.ts'
 import type { LogQuery, LogRecord, View, ViewQuery } from '../../client.ts'
 import type { Arguments } from '../arguments.ts'
 import { type Answer, counted, part, written } from '../text/answer.ts'

@@ -1,4 +1,4 @@
-import { bad } from '../../../http/params.ts'
+import { bad } from '../../../core/http/params.ts'
 import type { LogRecord, View } from '../../client.ts'
 import type { Arguments } from '../arguments.ts'
 import { whyEmpty } from '../empty.ts'

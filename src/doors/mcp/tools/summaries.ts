@@ -1,4 +1,4 @@
-import { bad } from '../../../http/params.ts'
+import { bad } from '../../../core/http/params.ts'
 import { cut } from '../../../log/render/visible.ts'
 import type { Histogram, LogFields } from '../../client.ts'
 import type { Arguments } from '../arguments.ts'

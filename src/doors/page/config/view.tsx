@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
-import { MASK } from '../../../mask/mask.ts'
+import { MASK } from '../../../core/mask/mask.ts'
 import { put } from '../ui/clipboard.ts'
 import { Button } from '../ui/controls.tsx'
 import { type Token, tomlLines } from './toml.ts'
