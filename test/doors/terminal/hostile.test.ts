@@ -122,7 +122,6 @@ const COMMANDS: [name: string, positional: string[], flags?: Record<string, stri
   ['config', ['URL'], { history: [''], time: ['local'] }],
   ['config', ['URL'], { compare: ['*'] }],
   ['config', ['URL'], { compare: ['*'], json: [''] }],
-  ['completion', ['files'], { url: ['URL'] }],
   ['completion', ['bash']],
 ]
 

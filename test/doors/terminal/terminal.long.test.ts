@@ -228,7 +228,7 @@ describe('help and completion', () => {
     }
   })
 
-  it('bash accepts its script and completes commands, flags and files', async () => {
+  it('bash accepts its script and completes commands and flags', async () => {
     const script = (await run(['completion', 'bash'])).out
     const complete = (...words: string[]) =>
       spawnSync(
@@ -237,12 +237,10 @@ describe('help and completion', () => {
           '-c',
           `nodestate() { "${process.execPath}" dist/entry/cli.js "$@"; }; ${script}\nCOMP_WORDS=(${words.join(' ')} ""); COMP_CWORD=${words.length}; _nodestate; echo "\${COMPREPLY[@]}"`,
         ],
-        { encoding: 'utf8', env: { ...process.env, NODESTATE_URL: node.url } },
+        { encoding: 'utf8' },
       ).stdout.trim()
     expect(complete('nodestate').split(' ')).toContain('tail')
-    expect(complete('nodestate', 'tail').split(' ')).toEqual(
-      expect.arrayContaining(['--follow', 'broker.log']),
-    )
+    expect(complete('nodestate', 'tail').split(' ')).toContain('--follow')
   })
 
   it.each(['zsh', 'fish'])('%s has a script, too', async (shell) => {
