@@ -8,11 +8,8 @@ export interface ListPage {
 
 /** The pages of one listing: three million keys. */
 const MAX_PAGES = 3_000
-/** Services may send pages that are empty or not even half full now and then, but not this many in a row. */
-const MAX_EMPTY_PAGES = 20
+/** Services may send pages that are not even half full now and then, but not this many in a row. */
 const MAX_SHORT_PAGES = 50
-/** No service has longer tokens, and they are remembered. */
-const MAX_TOKEN = 4_096
 /** `listDeadline` is for this many pages, so that it bounds a slow service but not a large bucket. */
 const PAGES_PER_DEADLINE = 100
 
@@ -49,41 +46,26 @@ export async function* listPages(
   }
 }
 
-const REPEATED = 'The storage listed the same page twice'
-
 /**
- * Checks the pages of a listing, and gives the entries of each in order, each key once. Refuses a listing that
- * contradicts itself or never ends. It remembers the tokens and the last key.
+ * Checks the pages of a listing, and gives the entries of each in order, each key once. Refuses a listing that goes back
+ * or never ends.
  */
 function listingGuard(pageSize: number) {
-  const tokens = new Set<string>()
   let last: string | null = null
   let pages = 0
-  let empty = 0
   let short = 0
-
-  function added(entries: Entry[]): Entry[] {
-    if (last !== null && entries.length > 0 && byCodePoint(entries[0]!.key, last) < 0) {
-      const isOld = byCodePoint(entries.at(-1)!.key, last) <= 0
-      throw new StoreError('unavailable', isOld ? REPEATED : 'The storage listed its keys out of order')
-    }
-    return entries.filter(({ key }) => {
+  return ({ entries, next }: ListPage): Entry[] => {
+    const sorted = inOrder(entries)
+    if (last !== null && sorted.length > 0 && byCodePoint(sorted[0]!.key, last) < 0)
+      throw new StoreError('unavailable', 'The storage listed its keys out of order')
+    const found = sorted.filter(({ key }) => {
       const isNew = key !== last
       last = key
       return isNew
     })
-  }
-  return ({ entries, next }: ListPage): Entry[] => {
     pages++
-    const found = added(inOrder(entries))
-    if (next === null) return found
-    if (tokens.has(next) || (entries.length > 0 && found.length === 0))
-      throw new StoreError('unavailable', REPEATED)
-    tokens.add(next)
-    empty = entries.length === 0 ? empty + 1 : 0
-    short = entries.length < pageSize / 2 ? short + 1 : 0
-    const isEndless = pages >= MAX_PAGES || empty >= MAX_EMPTY_PAGES || short >= MAX_SHORT_PAGES
-    if (isEndless || next.length > MAX_TOKEN)
+    short = found.length < pageSize / 2 ? short + 1 : 0
+    if (next !== null && (pages >= MAX_PAGES || short >= MAX_SHORT_PAGES))
       throw new StoreError('unavailable', 'The storage sent an endless listing')
     return found
   }
