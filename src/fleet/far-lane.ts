@@ -74,6 +74,10 @@ export class FarLane implements MergeLane {
     this.#options = options
   }
 
+  get isElsewhere(): boolean {
+    return this.#here === null
+  }
+
   get hasHead(): boolean {
     return this.next < this.#records.length || this.#here?.hasHead === true
   }

@@ -6,6 +6,7 @@ import type { HandOn } from '../core/routing.ts'
 import type { LevelHistogram } from '../kit/answers.ts'
 import { LogError } from '../log/error.ts'
 import { COLUMNS } from '../log/histogram/chart.ts'
+import type { Range } from '../log/histogram/histogram.ts'
 import type { LogReader } from '../log/merge/reader.ts'
 import { followLimits, type LogOptions, type ProcessLimits, SCAN_MILLIS } from '../log/options.ts'
 import { AttemptTimer } from '../store/remote/retry.ts'
@@ -188,25 +189,48 @@ function headersOf(names: readonly string[], headers: Headers): Record<string, s
 }
 
 /** Counts the records of a log at its peer; null if they must be counted here. `missing` are logs that are not counted. */
-export function countAt(peer: Peer, { limits, scanMillis }: Omit<HandOnOptions, 'followers'>) {
+export function countAt(peer: Peer, options: Omit<HandOnOptions, 'followers'>) {
   return async (...[query, signal]: Parameters<LogReader['count']>) => {
-    const timer = new AttemptTimer(limits.clock, signal)
-    timer.start(scanMillis + BEFORE_MS)
-    try {
-      const answer = await peer.wire.send({ path: `api/v1/log/histogram?${query}` }, timer)
-      if (answer.status === 200 && isUsable(answer, 'histogram')) {
-        const notes = (answer.headers.get('X-Nodestate-Note') ?? '').split(', ').filter(isNote)
-        const missing = answer.headers.get('X-Nodestate-Missing')
-        return { ...chartOf(await peer.wire.json(answer, timer, LONGEST_JSON)), notes, missing }
-      }
-      await answer.body?.cancel()
-    } catch {
-      signal?.throwIfAborted()
-    } finally {
-      timer.end()
-    }
-    return null
+    const found = await chartAt(peer, options, query, signal, chartOf)
+    return found && { ...found.body, notes: found.notes, missing: found.missing }
   }
+}
+
+/** Asks a peer for the range of a chart of its log; undefined if it must be found here. */
+export function rangeAt(peer: Peer, options: Omit<HandOnOptions, 'followers'>): LogReader['range'] {
+  return async (query, signal) => (await chartAt(peer, options, query, signal, rangeOf))?.body
+}
+
+async function chartAt<T>(
+  peer: Peer,
+  { limits, scanMillis }: Omit<HandOnOptions, 'followers'>,
+  query: string,
+  signal: AbortSignal | undefined,
+  parse: (body: unknown) => T,
+) {
+  const timer = new AttemptTimer(limits.clock, signal)
+  timer.start(scanMillis + BEFORE_MS)
+  try {
+    const answer = await peer.wire.send({ path: `api/v1/log/histogram?${query}` }, timer)
+    if (answer.status === 200 && isUsable(answer, 'histogram')) {
+      const notes = (answer.headers.get('X-Nodestate-Note') ?? '').split(', ').filter(isNote)
+      const missing = answer.headers.get('X-Nodestate-Missing')
+      return { body: parse(await peer.wire.json(answer, timer, LONGEST_JSON)), notes, missing }
+    }
+    await answer.body?.cancel()
+  } catch {
+    signal?.throwIfAborted()
+  } finally {
+    timer.end()
+  }
+  return null
+}
+
+/** The range of a chart. Throws if it is none. */
+function rangeOf(body: unknown): Range | null {
+  const { range } = body as { range: Range | null }
+  if (range === null || [range.from, range.to].every(Number.isFinite)) return range
+  throw new StoreError('unavailable', 'The peer sent a range that makes no sense')
 }
 
 const isNote = (note: string) => /^[a-z-]{1,40}$/.test(note)

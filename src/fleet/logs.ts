@@ -8,6 +8,7 @@ import { includeFilter } from '../log/files/include.ts'
 import type { LogReader } from '../log/merge/reader.ts'
 import {
   checkPicked,
+  ELSEWHERE_AT_ONCE,
   literalPattern,
   type Missing,
   MOST_SOURCES,
@@ -15,6 +16,7 @@ import {
   type Picked,
   pickSources,
   type Source,
+  tooMany,
 } from '../log/merge/source.ts'
 import { followLimits, type LogOptions, type ProcessLimits } from '../log/options.ts'
 import { parseZone, UTC } from '../log/time.ts'
@@ -50,9 +52,6 @@ export interface FleetLogsOptions {
 /** How many files the list of several nodes has at most, without and with details. */
 const MOST_FILES = 100_000
 const MOST_DETAILED = 10_000
-
-/** How many nodes are asked at once. */
-const NODES_AT_ONCE = 16
 
 /** The nodes that are asked for a token; those that do not answer are added to `missing`. */
 interface Asked {
@@ -200,7 +199,7 @@ export class FleetLogs {
         return answer
       }
     }
-    const asked = each(ids, NODES_AT_ONCE, async (id) => {
+    const asked = each(ids, ELSEWHERE_AT_ONCE, async (id) => {
       try {
         answers.set(id, await askOne(id))
       } catch (error) {
@@ -240,9 +239,10 @@ export class FleetLogs {
     }
     if (ids.size === 0) throw missing[0]!.error
     if (ids.size > most)
-      throw new LogError(
-        'too-many-sources',
-        `This names ${ids.size} nodes, and at most ${most} are read at once; name fewer, or use a narrower pattern.`,
+      throw tooMany(
+        [...ids].map((node) => ({ node })),
+        most,
+        `This names ${ids.size} nodes, and at most ${most} are read at once`,
       )
     return { ids: [...ids].sort(), missing }
   }

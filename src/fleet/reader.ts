@@ -8,7 +8,7 @@ import { peerError } from '../store/peer/wire.ts'
 import { AttemptTimer } from '../store/remote/retry.ts'
 import { StoreError } from '../store/store.ts'
 import { type AskPeer, FarLane } from './far-lane.ts'
-import { BEFORE_MS, countAt, type HandOnOptions } from './hand-on.ts'
+import { BEFORE_MS, countAt, type HandOnOptions, rangeAt } from './hand-on.ts'
 import type { Peer } from './peer.ts'
 
 /** A count within its limits, as JSON. Of all peers, two such answers are held at once. */
@@ -23,6 +23,7 @@ export function peerReaders(options: Omit<HandOnOptions, 'followers'>): (peer: P
     return {
       lane: (source, asked) => new FarLane(source, { ...asked, ask }),
       count: countAt(peer, options),
+      range: rangeAt(peer, options),
       group: group(peer),
     }
   }

@@ -28,7 +28,7 @@ export const LIMITS = {
   windowBytes: whole(1),
   /** Parallel reads if the store is not a disk; the platform may limit them. @default 16 */
   parallelReads: whole(1),
-  /** Logs that one request may merge. @default 32 */
+  /** Logs that one request may merge. @default 1,000 */
   sources: whole(1),
   /** Memory of the process in bytes: searches, archives and unsent answers are kept within it. @default 2 GiB */
   memory: bytes(),

@@ -57,7 +57,7 @@ export function loadQueryRoutes(context: ViewContext, options: QueryOptions) {
   const over = (name: 'view' | 'histogram' | 'fields' | 'groups', showOne: Show) => {
     return async (request: Request, query: Query) => {
       claim(request)
-      if (query.lane && name === 'groups') return showOne(request, query, route)
+      if (query.lane && name !== 'view') return showOne(request, query, route)
       if (query.lane) return (await timeline()).laneOf(request, query, route)
       // A histogram by file has columns for files even if there is only one.
       const isSplit = name === 'histogram' && query.by !== undefined && query.by !== 'level'

@@ -7,7 +7,7 @@ export const MEANINGS: Record<ProblemCode, string> = {
   'bad-cursor': '`before`, `after` or `Last-Event-ID` is not a cursor, or belongs to another log',
   'bad-pattern': '`regex` is not a valid pattern',
   'too-many-sources':
-    'the request names more logs than can be merged, or two whose names a cursor cannot tell apart',
+    'the request names more logs than can be merged, or two whose names a cursor cannot tell apart; the detail says how many, and which nodes to name',
   'no-time': 'a filter by time, or a histogram, on a log whose lines have no times',
   'no-level': 'a filter by level on a log whose lines have no levels',
   unauthorized: 'the token in `Authorization: Bearer …`, or the client certificate, is missing or wrong',

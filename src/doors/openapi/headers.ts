@@ -11,7 +11,7 @@ export const HEADERS = {
   'X-Nodestate-Note':
     'What is special about the answer, as words separated by commas, such as `scan-budget` or `unknown-parameter`.',
   'X-Nodestate-Missing':
-    'Of several logs: those that are not in the answer, each with the reason, such as `notes.txt;no-time`. Names are percent-encoded; after ten of them, `+3` counts the others.',
+    'Of several logs: those that are not in the answer, each with the reason, such as `notes.txt;no-time`. Names are percent-encoded; after 3,000 characters of them, `+3` counts the others.',
   'X-Nodestate-Settled':
     'Of a fleet: up to this moment, every node has shipped all that the token may see; after it, records may still arrive.',
   'X-Accel-Buffering': '`no` on a follow and on an export, so that a proxy does not hold them back.',

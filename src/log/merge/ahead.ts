@@ -6,7 +6,7 @@ import { ONE_MORE } from '../view/request.ts'
 import type { LaneRead, MergeLane } from './lane.ts'
 import { LONGEST } from './records/long.ts'
 import { NEIGHBOUR_RECORDS } from './records/order.ts'
-import { IN_SLOT } from './source.ts'
+import { ELSEWHERE_AT_ONCE, IN_SLOT } from './source.ts'
 
 /** What of a page is still to be filled. */
 export interface PageRoom {
@@ -32,7 +32,7 @@ const KIB = 1024
 const MIB = 1024 * KIB
 /** Every log may read this much, however many share a budget. */
 const LEAST_SCAN = 4 * MIB
-/** How many logs are read at once: on a disk, and over a network, where a short page of each costs only the way there. */
+/** How many logs are read at once: on a disk, and in a bucket, where a short page of each costs only the way there. */
 const NEAR_AT_ONCE = 2
 const FAR_AT_ONCE = 32
 const SEARCHED_AT_ONCE = 16
@@ -84,13 +84,17 @@ export class Ahead {
     const open = active.filter((lane) => lane.isOpen)
     const waiting = open.filter((lane) => !lane.hasHead || this.#distance(lane, target) > 0)
     const wanted = new Map(waiting.map((lane) => [lane, this.#wanted(lane, rest, target, open.length)]))
-    const isNear = waiting.every(({ source }) => source.context.files.isNear)
-    const searched = [...wanted.values()].reduce((sum, { stretch }) => sum + stretch, 0)
+    const readAll = (lanes: readonly MergeLane[], atOnce: number) =>
+      each(lanes, atOnce, (lane) => {
+        const part = wanted.get(lane)!
+        return read(lane, part, this.#context(lane, part))
+      })
+    const here = waiting.filter(({ isElsewhere }) => !isElsewhere)
+    const isNear = here.every(({ source }) => source.context.files.isNear)
+    const searched = here.reduce((sum, lane) => sum + wanted.get(lane)!.stretch, 0)
     const far = this.#options.isSearch && searched > SHORT_SEARCH ? SEARCHED_AT_ONCE : FAR_AT_ONCE
-    await each(waiting, isNear ? NEAR_AT_ONCE : far, (lane) => {
-      const part = wanted.get(lane)!
-      return read(lane, part, this.#context(lane, part))
-    })
+    const there = waiting.filter(({ isElsewhere }) => isElsewhere)
+    await Promise.all([readAll(here, isNear ? NEAR_AT_ONCE : far), readAll(there, ELSEWHERE_AT_ONCE)])
     this.#reads++
   }
 

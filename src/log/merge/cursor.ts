@@ -43,6 +43,8 @@ export interface LaneState {
 /** The longest cursors in bytes that still name their logs, and that still have the keys of objects and identities of files. */
 const MOST_WITH_NAMES = 700
 const MOST_WITH_KEYS = 1000
+/** How long cursors in a header may be: two with places in 200 logs. Clients and servers take heads of 16 KiB. */
+export const LONGEST_CURSORS = 11_000
 /** A longer identity of a file is left out. */
 const MOST_ID = 32
 
@@ -62,10 +64,10 @@ const IDENTIFIED = 128
 /** Cached, because every record of a page needs the key of its log. */
 const keys = new WeakMap<Pick<Source, 'node' | 'log'>, number>()
 
-/** What a log is called in a cursor: 24 bits that tell 32 logs apart. */
+/** What a log is called in a cursor: 32 bits tell 1,000 logs apart, but for one fleet in 10,000. */
 export function laneKey(source: Pick<Source, 'node' | 'log'>): number {
   const { node, log } = source
-  const key = keys.get(source) ?? hashOf(`${node ?? ''}/${log}`) % 0x1000000
+  const key = keys.get(source) ?? hashOf(`${node ?? ''}/${log}`) % 0x100000000
   keys.set(source, key)
   return key
 }
@@ -81,7 +83,7 @@ export function ordered(lanes: Map<number, LaneState>): Map<number, LaneState> {
 }
 
 /**
- * A cursor as clients see it: about 20 bytes for each log, so that the links of 32 logs fit into 4 KiB. The identity of
+ * A cursor as clients see it: about 20 bytes for each log, so that the links of 200 logs fit into a head. The identity of
  * a file is left out where its fingerprint decides. With `names`, logs are named if there is room.
  */
 export function encodeMerged(cursor: MergedCursor, sources: readonly Source[], names = true): string {
@@ -101,9 +103,10 @@ function bytesOf({ time, lanes }: MergedCursor, sources: readonly Source[], room
   const writer = new PackedWriter()
   writer.bytes.push(VERSION, room.names ? 1 : 0)
   writer.fixed(timeNumber(time), 7)
+  const byKey = new Map(sources.map((each) => [laneKey(each), each]))
   for (const [key, { place, behind, name = '' }] of lanes) {
-    const source = sources.find((each) => laneKey(each) === key)
-    writer.fixed(key, 3)
+    const source = byKey.get(key)
+    writer.fixed(key, 4)
     if (room.names) writer.text(source?.name ?? name)
     writePlace(writer, { place, behind }, source, room)
   }
@@ -153,9 +156,10 @@ export function decodeMerged(text: string, parameter: string, sources: readonly 
     const named = reader.fixed(1) === 1
     const time = timeOf(reader.fixed(7))
     const lanes: MergedCursor['lanes'] = new Map()
+    const byKey = new Map(sources.map((each) => [laneKey(each), each]))
     while (reader.left > 0) {
-      const key = reader.fixed(3)
-      const source = sources.find((each) => laneKey(each) === key)
+      const key = reader.fixed(4)
+      const source = byKey.get(key)
       const name = named ? reader.text() : ''
       lanes.set(key, { ...readPlace(reader, source, time), ...(name && { name }) })
     }

@@ -45,6 +45,8 @@ const MAX_LEAD = 1024 * 1024
 /** One log that is read in one direction, a page at a time, and the times by which its records are placed. */
 export class Lane {
   readonly source: Source
+  /** Whether its own node reads it. */
+  readonly isElsewhere: boolean = false
   readonly notes = new Set<Note>()
   /** The next record to give. */
   next = 0

@@ -1,5 +1,6 @@
 import type { LevelHistogram } from '../../kit/answers.ts'
 import type { CountedGroups } from '../groups/count.ts'
+import type { Range } from '../histogram/histogram.ts'
 import type { LaneOptions, MergeLane } from './lane.ts'
 import type { Source } from './source.ts'
 
@@ -9,6 +10,8 @@ export interface LogReader {
   lane(source: Source, asked: LaneElsewhere): MergeLane
   /** Counts the records that a query of `histogram` selects. */
   count(query: string, signal?: AbortSignal): Promise<(LevelHistogram & { notes: string[] }) | null>
+  /** The range that a chart of it would have, null if it has none; undefined where it must be read here. */
+  range(query: string, signal?: AbortSignal): Promise<Range | null | undefined>
   /** Groups the records that a query of `groups` selects. */
   group(query: string, signal?: AbortSignal): Promise<CountedGroups | null>
 }

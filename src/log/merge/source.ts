@@ -68,7 +68,9 @@ export interface Picked {
 }
 
 /** How many logs are merged at most. */
-export const MOST_SOURCES = 32
+export const MOST_SOURCES = 1000
+/** How many logs are read at once where they are elsewhere, and the way there is most of the time. */
+export const ELSEWHERE_AT_ONCE = 256
 
 /** Whether a value is a pattern, unless there is a file of that name. */
 export function mayBePattern(value: string): boolean {
@@ -150,10 +152,15 @@ export function checkPicked(
     throw new LogError('unknown-file', 'No log matches this pattern; take a name from the list of logs.')
   if (sources.length === 0) throw missing[0]?.error ?? unknownFile()
   if (sources.length > most)
-    throw new LogError(
-      'too-many-sources',
-      `This names ${sources.length} logs, and at most ${most} are merged; name fewer, or use a narrower pattern.`,
-    )
+    throw tooMany(sources, most, `This names ${sources.length} logs, and at most ${most} are merged`)
+}
+
+/** Says which nodes to name instead of all of them, of which about `most` logs are few enough. */
+export function tooMany(sources: readonly Pick<Source, 'node'>[], most: number, why: string): LogError {
+  const nodes = sources.map(({ node }) => node).sort()
+  const [first, last = null] = [nodes[0], nodes[most - 1]]
+  const which = first && last ? `fewer nodes, such as those from ${first} to ${last}` : 'fewer'
+  return new LogError('too-many-sources', `${why}; name ${which}, or use a narrower pattern.`)
 }
 
 /** The logs of a list, each under the name of its active file or else of its newest. */

@@ -108,7 +108,7 @@ export function seal(plain: string): string {
 
 /** What a sealed cursor says; empty if it is damaged, or not ours. */
 export function unseal(text: string): string {
-  const plain = /^[A-Za-z0-9_-]{8,4500}$/.test(text) ? fromBase64Url(text).slice(3) : ''
+  const plain = /^[A-Za-z0-9_-]{8,12000}$/.test(text) ? fromBase64Url(text).slice(3) : ''
   return seal(plain) === text ? plain : ''
 }
 

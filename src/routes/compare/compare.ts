@@ -7,7 +7,7 @@ import { type Difference, differences, type Side } from '../../log/compare/findi
 import { type ComparedLog, type Period, type Sample, sampleLog } from '../../log/compare/sample.ts'
 import { LogError } from '../../log/error.ts'
 import type { LogReader } from '../../log/merge/reader.ts'
-import { IN_SLOT, type Missing, type Source } from '../../log/merge/source.ts'
+import { ELSEWHERE_AT_ONCE, IN_SLOT, type Missing, type Source } from '../../log/merge/source.ts'
 import type { Selection } from '../../log/selection.ts'
 import { StoreError } from '../../store/store.ts'
 import { mergedJson, type Sources, sourceHeaders } from '../merged/route.ts'
@@ -41,9 +41,8 @@ export function compared(source: Source, reader?: LogReader): ComparedLog {
 const FINDINGS = 12
 const MOST_OF = { config: 4, silent: 3, level: 2, pattern: 6, field: 4 } as const
 const CONFIG_SCORE = 450
-/** How many logs are read at once, here and on their own nodes. */
+/** How many logs are read at once here. */
 const LOGS_AT_ONCE = 2
-const ELSEWHERE_AT_ONCE = 8
 
 /** `GET /api/v1/log/compare`: what sets a range of time apart from another one, or nodes from other nodes. */
 export async function compareLogs(request: Request, query: Query, route: CompareRoute): Promise<Response> {

@@ -4,7 +4,7 @@ import { each } from '../../kit/limits/each.ts'
 import { LogError } from '../../log/error.ts'
 import { type CountedGroups, type Grouping, groupsAnswer, groupsOf } from '../../log/groups/count.ts'
 import { Groups } from '../../log/groups/groups.ts'
-import { bySource, type Missing } from '../../log/merge/source.ts'
+import { bySource, ELSEWHERE_AT_ONCE, type Missing } from '../../log/merge/source.ts'
 import type { GroupsNote } from '../../log/view/answer.ts'
 import { StoreError } from '../../store/store.ts'
 import { groupsRequest } from '../parameters/groups-request.ts'
@@ -12,9 +12,8 @@ import { handedQuery } from '../parameters/query-text.ts'
 import { readViewRequest } from '../parameters/view-request.ts'
 import { type MergedRoute, mergedJson, sourceHeaders } from './route.ts'
 
-/** How many logs are counted at once here, each of which may take the memory of one count, and on their own nodes. */
+/** How many logs are counted at once here, each of which may take the memory of one count. */
 const LOGS_AT_ONCE = 2
-const ELSEWHERE_AT_ONCE = 16
 
 /** `GET /api/v1/log/groups` of several logs: their records together. */
 export async function mergedGroups(request: Request, query: Query, route: MergedRoute): Promise<Response> {

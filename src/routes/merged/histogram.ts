@@ -1,19 +1,19 @@
 import { bad } from '../../core/http/params.ts'
 import type { Query } from '../../core/query.ts'
+import { concurrencyLimit } from '../../kit/limits/concurrency-limit.ts'
 import { each } from '../../kit/limits/each.ts'
 import { LogError } from '../../log/error.ts'
 import { COLUMNS, type Histogram, layOut } from '../../log/histogram/chart.ts'
 import { type HistogramRequest, histogramOf, histogramRange } from '../../log/histogram/histogram.ts'
-import { bySource, type Missing, type Source } from '../../log/merge/source.ts'
+import { bySource, ELSEWHERE_AT_ONCE, type Missing, type Source } from '../../log/merge/source.ts'
 import { StoreError } from '../../store/store.ts'
 import { explain, histogramRequest } from '../parameters/histogram-request.ts'
 import { filterQuery } from '../parameters/query-text.ts'
 import { readViewRequest } from '../parameters/view-request.ts'
 import { type MergedRoute, mergedJson, sourceHeaders } from './route.ts'
 
-/** How many logs are counted at once, here and on their own nodes. */
+/** How many logs are counted at once here. */
 const LOGS_AT_ONCE = 2
-const ELSEWHERE_AT_ONCE = 16
 
 /** `GET /api/v1/log/histogram` of several logs: their records over time, by level, log or node. */
 export async function mergedHistogram(request: Request, query: Query, route: MergedRoute): Promise<Response> {
@@ -42,9 +42,9 @@ async function countAll(
   signal: AbortSignal,
 ): Promise<{ chart: MergedHistogram; missing: Missing[] }> {
   const missing: Missing[] = []
-  const atOnce = sources.every((source) => route.readerOf?.(source)) ? ELSEWHERE_AT_ONCE : LOGS_AT_ONCE
+  const here = concurrencyLimit({ most: LOGS_AT_ONCE })
   const forEach = (sources: readonly Source[], work: (source: Source) => Promise<void>) =>
-    each(sources, atOnce, async (source) => {
+    each(sources, ELSEWHERE_AT_ONCE, async (source) => {
       try {
         await work(source)
       } catch (error) {
@@ -58,7 +58,12 @@ async function countAll(
   let to = Number.NEGATIVE_INFINITY
   let isCut = false
   await forEach(sources, async (source) => {
-    const range = await histogramRange(source.context, { ...wanted, file: source.file }, signal)
+    const request = { ...wanted, file: source.file }
+    const there = await route.readerOf?.(source)?.range(`${handedOn(query, request)}&lane=true`, signal)
+    const range =
+      there === undefined
+        ? await here.run(() => histogramRange(source.context, request, signal), signal)
+        : there
     counted.push(source)
     if (!range) return
     from = Math.min(from, range.from)
@@ -80,7 +85,8 @@ async function countAll(
   await forEach(counted, async (source) => {
     const request = { ...planned, file: source.file }
     const there = await route.readerOf?.(source)?.count(handedOn(query, request), signal)
-    const found = there ?? (await histogramOf(source.context, request, () => false, signal))!
+    const count = () => histogramOf(source.context, request, () => false, signal)
+    const found = there ?? (await here.run(count, signal))!
     for (const note of found.notes ?? []) notes.add(note)
     chart.complete &&= found.complete
     for (const { time, counts } of found.buckets)
@@ -99,7 +105,9 @@ function handedOn(query: Query, { file, selection, step, origin }: HistogramRequ
   const { since, until } = selection
   const filters = filterQuery(query)
   return [
-    `file=${encodeURIComponent(file)}&rotated=true&step=${step}&origin=${origin}`,
+    `file=${encodeURIComponent(file)}&rotated=true`,
+    ...(step === undefined ? [] : [`step=${step}`]),
+    ...(origin === undefined ? [] : [`origin=${origin}`]),
     ...(since === null ? [] : [`since=${new Date(since).toISOString()}`]),
     ...(until === null ? [] : [`until=${new Date(until).toISOString()}`]),
     ...(filters === '' ? [] : [filters]),

@@ -84,16 +84,23 @@ function parted({ node: nodes }: Query, name: string): { node: string | null; fi
   return { node: name.slice(0, slash), file: name.slice(slash + 1) }
 }
 
-/** How many names a header has. */
-const MOST_NAMED = 10
+/** How long the names in a header may be: servers and clients take heads of 16 KiB. */
+const MOST_NAMED = 3000
 
 /** `X-Nodestate-Missing`, if something is, `X-Nodestate-Settled`, and the notes of an answer. */
 export function sourceHeaders(
   { missing, settled, isCopy }: Omit<Sources, 'sources'>,
   notes: Iterable<string | false | null | undefined> = [],
 ): Record<string, string> {
-  const named = missing.slice(0, MOST_NAMED).map(({ name, error }) => `${encoded(name)};${codeOf(error)}`)
-  if (missing.length > MOST_NAMED) named.push(`+${missing.length - MOST_NAMED}`)
+  const named: string[] = []
+  let left = MOST_NAMED
+  for (const { name, error } of missing) {
+    const text = `${encoded(name)};${codeOf(error)}`
+    left -= text.length + 2
+    if (left < 0) break
+    named.push(text)
+  }
+  if (missing.length > named.length) named.push(`+${missing.length - named.length}`)
   return {
     ...(named.length > 0 && { 'X-Nodestate-Missing': named.join(', ') }),
     ...(settled && { 'X-Nodestate-Settled': settled }),

@@ -2,10 +2,10 @@ import { noneMatchNames, notModified, textTag } from '../../core/http/conditiona
 import { respond } from '../../core/http/sliced.ts'
 import type { Query } from '../../core/query.ts'
 import { formatOf, linksTo, VARY } from '../../core/view-headers.ts'
-import { encodeMerged } from '../../log/merge/cursor.ts'
+import { encodeMerged, LONGEST_CURSORS } from '../../log/merge/cursor.ts'
 import { type MergedPage, mergePage } from '../../log/merge/merge.ts'
 import { csvWriter, mergedBody, ndjsonWriter, textWriter } from '../../log/merge/render.ts'
-import { shortName } from '../../log/merge/source.ts'
+import { shortName, tooMany } from '../../log/merge/source.ts'
 import { handedQuery, keptQuery } from '../parameters/query-text.ts'
 import { cursorOf, readViewRequest, recordOptions } from '../parameters/view-request.ts'
 import { tableOf } from '../view/table.ts'
@@ -48,11 +48,7 @@ export async function mergedView(request: Request, query: Query, route: MergedRo
   const lacks = table && request.method === 'GET' && (await table.lacks(page.records.map(readable)))
   const missing = allMissing(query, rest.missing, page.missing)
   const told = sourceHeaders({ ...rest, missing }, [...page.notes, lacks && 'unknown-field'])
-  const headers: Record<string, string> = {
-    ...common,
-    ...told,
-    Link: linksOf(query, page, sources),
-  }
+  const headers: Record<string, string> = { ...common, ...told, Link: linksOf(query, page, sources) }
   const { search } = new URL(request.url)
   const etag = textTag(`${format} ${page.state}\n${told['X-Nodestate-Missing'] ?? ''}\n${search}`)
   const isLasting = !clock && !page.notes.includes('scan-budget')
@@ -72,12 +68,17 @@ export async function mergedView(request: Request, query: Query, route: MergedRo
 function linksOf(query: Query, { prev, next }: MergedPage, sources: Sources['sources']): string {
   const cursors = [prev && encodeMerged(prev, sources), encodeMerged(next, sources)] as const
   const links = linksTo(keptQuery(query), ...cursors)
-  if (links.length <= MOST_LINKS || !query.files) return links
-  return linksTo(keptQuery(shortened(query, sources)), ...cursors)
+  if (links.length <= FEW_LINKS) return links
+  const short = query.files ? linksTo(keptQuery(shortened(query, sources)), ...cursors) : links
+  if (short.length <= LONGEST_CURSORS) return short
+  // The nodes will be named in the links, too.
+  const most = Math.floor((0.8 * sources.length * LONGEST_CURSORS) / short.length)
+  const why = `Servers refuse links with a place in each of ${sources.length} logs, and take about ${most}`
+  throw tooMany(sources, most, why)
 }
 
-/** Proxies refuse heads of more than 4 KiB. */
-const MOST_LINKS = 4000
+/** Some proxies refuse heads of more than 4 KiB. */
+const FEW_LINKS = 4000
 
 /** The same request with short names for its logs. */
 function shortened(query: Query, sources: Sources['sources']): Query {

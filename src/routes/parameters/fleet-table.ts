@@ -10,6 +10,7 @@ export const FLEET_PARAMETERS = [
     type: 'text',
     maxLength: 128,
     repeatable: true,
+    most: 1000,
     value: 'ID',
     meaning:
       "At a fleet's own address, and required there: the node, by its id or a pattern with `*` and `?`; `*` means all nodes.",
@@ -22,6 +23,7 @@ export const FLEET_PARAMETERS = [
     type: 'text',
     maxLength: 128,
     repeatable: true,
+    most: 1000,
     value: 'ID',
     meaning:
       "At a fleet's own address: compares with these nodes, ids or patterns, in the same range; those that `node` names are left out.",

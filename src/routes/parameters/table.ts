@@ -12,7 +12,7 @@ export const DEFAULT_GROUPS = 20
 export const DEFAULT_VERSIONS = 40
 const LONGEST_COLUMNS = 4000
 /** The longest cursor: a file name of 255 bytes, each of them escaped twice. */
-const LONGEST_CURSOR = 4500
+const LONGEST_CURSOR = 12_000
 
 const LINES = { on: ['view'], role: 'part', type: 'integer', value: 'N' } as const
 /** How many parts of an answer there may be. */
@@ -170,8 +170,9 @@ export const PARAMETERS = [
     name: 'lane',
     of: 'timeline',
     ...SHAPE,
-    on: ['view', 'groups'],
-    meaning: 'What a coordinator asks its [peers](#peers): a page, or groups, in a form to be merged.',
+    on: ['view', 'histogram', 'groups'],
+    meaning:
+      'What a coordinator asks its [peers](#peers): a page, the range of a chart, or groups, in a form to be merged.',
   },
   {
     name: 'buckets',

@@ -202,4 +202,4 @@ function SkipLink({ to }: { to: string }) {
 }
 
 /** The most logs that a service merges. */
-const MOST = 32
+const MOST = 150

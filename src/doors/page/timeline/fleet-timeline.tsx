@@ -90,7 +90,7 @@ export function FleetTimeline({ LogView, ids, visit, ...log }: Props) {
 /** The changes of these nodes' configurations; a node that does not tell its history has none. */
 async function changesOf(ids: string[], limit: number, signal: AbortSignal): Promise<Change[]> {
   const all: Change[] = []
-  for (const id of ids.slice(0, MOST)) {
+  for (const id of ids.slice(0, MOST_HISTORIES)) {
     const client = clientAt(new URL(`nodes/${encodeURIComponent(id)}/`, base))
     const found = await client.history({ limit, signal }).catch(() => null)
     for (const version of found?.entries ?? []) all.push({ ...version, node: id })
@@ -98,10 +98,11 @@ async function changesOf(ids: string[], limit: number, signal: AbortSignal): Pro
   return all
 }
 
-/** The most logs that a service merges, and the most nodes whose histories are asked for. */
-const MOST = 32
+/** The most logs whose places fit into the links of a page, and the most nodes whose histories are asked for. */
+const MOST = 150
+const MOST_HISTORIES = 32
 /** So few nodes have no more logs than are merged, most likely. */
-const FEW = 4
+const FEW = 15
 
 interface BoxesProps {
   title: string

@@ -76,7 +76,7 @@ const TEXTS: Record<string, Text> = {
   'storage-throttled': ['The storage is throttling requests', 'Wait a little.', 'retry'],
   'too-many-sources': [
     'That is more than can be read at once',
-    'At most 32 logs are read together. Choose some of them in the list.',
+    'Choose some of the logs or nodes in the list.',
   ],
   'missing-object': [
     'This node has not shipped its configuration',
