@@ -14,7 +14,7 @@ import { Problem } from './http/problem.ts'
 import { listLogs } from './list.ts'
 import { HomeError } from './node/home.ts'
 import { unknownHost } from './node/unknown-host.ts'
-import { type AppOptions, checkAppOptions, type SharedOptions } from './options.ts'
+import { type AppOptions, checkAppOptions, joinedOf, type SharedOptions } from './options.ts'
 import type { Resource } from './parameter.ts'
 import type { Query } from './query.ts'
 import { logsOf, named, viewOf } from './resources.ts'
@@ -85,12 +85,17 @@ export function appOf(options: AppOptions, shared?: Shared): Service {
   })
   const store = metrics?.store(options.logs) ?? options.logs
   const context = viewContext(
-    logFiles(store, options.include, { ...options, mostListed: mostListed(options) }),
+    logFiles(store, options.include, {
+      ...options,
+      joined: joinedOf(options),
+      mostListed: mostListed(options),
+    }),
     options,
     limits,
   )
   const site: NodeSite = {
     queries: null,
+    newestDated: null,
     timeline: null,
     follow: null,
     following: followLimits(options),
@@ -99,7 +104,7 @@ export function appOf(options: AppOptions, shared?: Shared): Service {
     history: null,
     config: source,
     addLog(name, answer, { resource = name as Resource } = {}) {
-      const own = name === 'list' ? answer : named(answer)
+      const own = name === 'list' ? answer : named(answer, site)
       const here = (request: Request, query: Query, grant: Grant) =>
         own(request, query, logs(grant.files), grant)
       const handOn = shared?.handOn

@@ -1,7 +1,9 @@
 import type { Clock } from '../kit/limits/clock.ts'
 import type { Metrics } from '../kit/observe/metrics.ts'
+import type { LoadJoined } from '../log/files/files.ts'
 import type { FollowLimits } from '../log/follow/hub.ts'
 import type { ViewContext } from '../log/view/context.ts'
+import type { Entry } from '../store/store.ts'
 import type { Grant } from './access/grant.ts'
 import type { Parameter } from './parameter.ts'
 import type { Query } from './query.ts'
@@ -20,6 +22,8 @@ export interface Capability {
   add?: ((site: Site) => void) | undefined
   /** Counts requests and calls of stores. One capability at most has it. */
   watch?: Metrics | undefined
+  /** Reads logs that are made of many objects, for the option `join`. One capability at most has it. */
+  joined?: LoadJoined | undefined
   /** Loads what the first requests would load, for a process that must not read files later. */
   preload?: (() => Promise<unknown>) | undefined
 }
@@ -51,6 +55,8 @@ export interface NodeSite {
   addLog(name: string, answer: AnswerLogs, options?: { resource?: Parameter['on'][number] }): void
   /** Answers what the core's list and tail do not: set by one capability. */
   queries: ((context: ViewContext) => Promise<Queries>) | null
+  /** The newest file of a log whose files all have dates in their names: set by one capability. */
+  newestDated: ((entries: readonly Entry[], log: string) => Promise<string | null>) | null
   /** How several logs are answered as one; they are not without it. */
   timeline: (() => Promise<unknown>) | null
   /** How logs are followed; they are not without it. */

@@ -13,6 +13,7 @@ import {
   texts,
 } from '../kit/checked.ts'
 import type { Tracer } from '../kit/observe/tracer.ts'
+import type { LoadJoined } from '../log/files/files.ts'
 import { READING } from '../log/options.ts'
 import type { Store } from '../store/store.ts'
 import type { Token } from './access/grant.ts'
@@ -52,8 +53,8 @@ const SHARED = {
   /** What the system says about the node. @default the version of this package, online since now */
   facts: any<Partial<NodeFacts>>(),
   /**
-   * Whether each folder of dated objects, as log shippers write them, is one log; needs `nested: true` of `fsStore`. A text is
-   * the name of the log where the store itself is such a folder. @default false
+   * Whether each folder of dated objects, as log shippers write them, is one log; needs `search()`, and `nested: true` of
+   * `fsStore`. A text is the name of the log where the store itself is such a folder. @default false
    */
   join: join(),
   /** What is added to the three operations: `full()` of `nodestate/full`, or some of it. @default nothing */
@@ -91,6 +92,10 @@ export type AppOptions = NeededOf<typeof NODE> & OptionsOf<typeof DESCRIBED> & S
 export function checkAppOptions(options: AppOptions): void {
   checkShared(options, { ...NODE, ...DESCRIBED }, { what: 'createApp', needed: Object.keys(NODE) })
   refuseJoin(options)
+  if (options.join && !joinedOf(options))
+    throw new TypeError(
+      'Cannot use the option join alone: search() of nodestate/search reads joined logs; add it to the option with.',
+    )
 }
 
 /** Checks the options of an app or a fleet: those of `own`, and those that both have. */
@@ -120,6 +125,11 @@ export function refuseJoin({ join = false, logs }: Pick<AppOptions, 'join' | 'lo
     throw new TypeError(
       'Cannot use the option join: the store shows no folders; give it nested: true, as in fsStore(path, { nested: true }).',
     )
+}
+
+/** What reads joined logs, if one of the capabilities does. */
+export function joinedOf(options: Pick<SharedOptions, 'with'>): LoadJoined | undefined {
+  return options.with?.find(({ joined }) => joined)?.joined
 }
 
 function store(): Check<Store> {

@@ -32,16 +32,18 @@ export function logsOf(context: ViewContext, site: Pick<NodeSite, 'queries'>) {
   }
 }
 
-/** An answer about one log, which may be named without the date that its files have; a misspelt name gets a hint. */
-export function named(answer: AnswerLogs): AnswerLogs {
+/**
+ * An answer about one log, which may be named without the date that its files have, where a capability knows such names; a
+ * misspelt name gets a hint.
+ */
+export function named(answer: AnswerLogs, site: Pick<NodeSite, 'newestDated'>): AnswerLogs {
   return async (request, query, logs, grant) => {
     try {
       return await answer(request, query, logs, grant)
     } catch (error) {
       if (!isUnknownFile(error) || query.files) throw error
       const { entries } = await logs.context.files.list(request.signal).catch(() => ({ entries: [] }))
-      const { newestDated } = await import('../log/rotated/kin.ts')
-      const file = await newestDated(entries, query.file!)
+      const file = (await site.newestDated?.(entries, query.file!)) ?? null
       if (file === null) throw noSuchFile(query.file!, entries)
       return answer(request, { ...query, file }, logs, grant)
     }

@@ -5,6 +5,7 @@ import type { Capability } from '../core/capability.ts'
 import { outOfScope } from '../core/http/auth.ts'
 import { isHop, refuseHop } from '../core/http/caller.ts'
 import { jsonResponse } from '../core/http/conditional.ts'
+import { joinedOf } from '../core/options.ts'
 import type { Parameter } from '../core/parameter.ts'
 import type { Query } from '../core/query.ts'
 import { Routing, type Service, sealed } from '../core/routing.ts'
@@ -76,7 +77,10 @@ export function createFleet(given: FleetOptions): Service {
     }
   }
   const isReader = (id: string) => atPeer(() => true)(id) === true
-  const homes = new FleetHomes({ ...options, metrics }, shared.limits, { ...living, isReader })
+  const homes = new FleetHomes({ ...options, metrics, joined: joinedOf(options) }, shared.limits, {
+    ...living,
+    isReader,
+  })
 
   routing.addQuery('/api/v1/nodes', 'token', async (request, query, grant) => {
     refuseHop(request)

@@ -1,13 +1,18 @@
 import type { AnswerLogs, Capability } from '../core/capability.ts'
 import type { QueryRoutes } from './query-routes.ts'
 
-/** Searching a log: filters, pages, records, CSV and exports, charts, fields, groups, and downloads. */
+/**
+ * Searching a log: filters, pages, records, CSV and exports, charts, fields, groups, and downloads. It reads joined logs and
+ * finds a log by its name without a date.
+ */
 export function search(): Capability {
   return {
     name: 'search',
     parameters: async () => (await import('./parameters/table.ts')).rowsOfCapability('search'),
+    joined: () => import('../log/joined/log.ts'),
     add({ node }) {
       if (node === null) return
+      node.newestDated = async (...asked) => (await import('../log/rotated/kin.ts')).newestDated(...asked)
       node.queries = async (context) => (await import('./query-routes.ts')).loadQueryRoutes(context, node)
       const by =
         (name: 'histogram' | 'fields' | 'groups'): AnswerLogs =>

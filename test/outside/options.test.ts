@@ -153,6 +153,7 @@ describe('folders are shown where the store shows them', () => {
     expect(() => createApp({ ...valid, logs: fsStore('/tmp'), join: true })).toThrow(
       'the store shows no folders',
     )
+    expect(() => createApp({ ...valid, join: true })).toThrow('search() of nodestate/search')
   })
 })
 

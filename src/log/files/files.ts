@@ -21,6 +21,8 @@ export type { Listing } from './listings.ts'
 export interface FilesOptions {
   /** Whether folders of dated objects are logs; a text is the name of the log if the store itself is one. @default false */
   join?: boolean | string | undefined
+  /** Loads what reads those logs, without which there are none. */
+  joined?: LoadJoined | undefined
   /** With `shared: false`, no request waits for what another does: where that one ends, its work ends, too. */
   follow?: false | { shared?: boolean | undefined } | undefined
   /** How many files are held in memory, at about 400 bytes each. @default 100,000 */
@@ -28,6 +30,9 @@ export interface FilesOptions {
   /** @default the system's */
   clock?: Clock | undefined
 }
+
+/** Loads `log/joined/log.ts`, which few apps need. */
+export type LoadJoined = () => Promise<{ JoinedLogs: typeof JoinedLogs }>
 
 export interface FileReadOptions extends ReadOptions {
   /** Memory that a store may read into, where `body` then points. Nothing may touch it until the read settles. */
@@ -74,7 +79,7 @@ const LIST_MILLIS = 3000
 export function logFiles(
   store: Store,
   include: readonly string[] = [],
-  { join = false, follow = {}, mostListed = MOST_LISTED, clock = systemClock }: FilesOptions = {},
+  { join = false, joined, follow = {}, mostListed = MOST_LISTED, clock = systemClock }: FilesOptions = {},
 ): LogFiles {
   const shared = follow && follow.shared !== false
   const { nested = false } = store
@@ -83,11 +88,12 @@ export function logFiles(
   // An older life of a shipped log is included when its log is.
   const isListed = (name: string) =>
     isName(name) && (included(name) || included(name.replace(/@(older-)?\d{6,8}$/, '')))
-  // Loaded only when used: few buckets are joined.
   const joins =
-    join === false
+    join === false || !joined
       ? null
-      : once(async () => openJoins(store, join === true ? 'log' : join, { shared, clock }))
+      : once(
+          async () => new (await joined()).JoinedLogs(store, join === true ? 'log' : join, { shared, clock }),
+        )
   const fast = fastReads(store)
   /** The first files of a list, and where it was cut. */
   const firstOf = async (most: number, options: ListOptions, folders: string[] = []): Promise<Listing> => {
@@ -199,14 +205,6 @@ export function logFiles(
     // A joined log grows by new objects, which no store reports.
     watch: (name, changed) => (joins ? null : (store.watch?.(name, changed) ?? null)),
   }
-}
-
-async function openJoins(
-  store: Store,
-  rootName: string,
-  options: { shared: boolean; clock: Clock },
-): Promise<JoinedLogs> {
-  return new (await import('../joined/log.ts')).JoinedLogs(store, rootName, options)
 }
 
 /** The same files for readers that accept a size of up to `maxAge` milliseconds ago, as followers do. */
