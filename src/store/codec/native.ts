@@ -41,7 +41,7 @@ const OPTIONS = { chunkSize: PIECE, readableHighWaterMark: 0 }
 /** Decoders that run in the threads of Node, Bun and Deno. */
 export const decoders: Decoders = {
   gzip: gunzip,
-  zstd: createZstdDecompress ? plainly(() => createZstdDecompress(OPTIONS)) : portable.zstd,
+  zstd: createZstdDecompress ? plainly(() => createZstdDecompress(OPTIONS)) : null,
   deflate: plainly(() => zlib.createInflateRaw(OPTIONS)),
 }
 

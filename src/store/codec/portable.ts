@@ -137,44 +137,7 @@ const inflateRaw: Decoder = async function* (open) {
 }
 
 /** Decoders that need only JavaScript. */
-export const decoders: Decoders = { gzip: gunzip, zstd: nativeZstd(), deflate: inflateRaw }
-
-/** Some runtimes support zstd in DecompressionStream, but no type library declares it. */
-function nativeZstd(): Decoder | null {
-  const create = () => new DecompressionStream('zstd' as CompressionFormat)
-  try {
-    create()
-  } catch {
-    return null
-  }
-  return async function* (open) {
-    const chunks = chunksOf(open)
-    const source = new ReadableStream<Uint8Array<ArrayBuffer>>(
-      {
-        async pull(controller) {
-          const { value, done } = await chunks.next()
-          if (done) controller.close()
-          else controller.enqueue(value as Uint8Array<ArrayBuffer>)
-        },
-        cancel: async () => void (await chunks.return()),
-      },
-      { highWaterMark: 0 },
-    )
-    const reader = source.pipeThrough(create()).getReader()
-    try {
-      for (;;) {
-        const { value, done } = await reader.read()
-        if (done) return
-        yield value
-      }
-    } catch (error) {
-      if (error instanceof SourceError) throw error
-      throw broken('its data is damaged or ends early', error)
-    } finally {
-      await reader.cancel().catch(() => {})
-    }
-  }
-}
+export const decoders: Decoders = { gzip: gunzip, zstd: null, deflate: inflateRaw }
 
 /** The text of a gzip member that has this many bytes; null if it is damaged or longer. */
 export async function inflateMember(packed: Uint8Array, length: number): Promise<Uint8Array | null> {

@@ -38,7 +38,6 @@ export const CLASSIC: readonly Row[] = [
     head: new RegExp(
       String.raw`^(?<y>\d\d)/(?<mon>\d\d)/(?<d>\d\d) ${CLOCK} (?<level>[A-Z]{4,5}) (?:(?<tag>[^:\s]+): )?`,
     ),
-    plain: true,
   },
   {
     name: 'hdfs',

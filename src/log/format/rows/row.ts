@@ -5,11 +5,9 @@ import type { LineFormat, RecordReader } from '../format.ts'
 import { parseLevel, wordMarks } from '../read/level.ts'
 import { type StatusPlace, statusAt, statusMark } from '../read/status.ts'
 import { addFields, type HeadGroups, levelOfStatus, unnamed } from '../read/vocabulary.ts'
-import { wordOf } from '../read/words.ts'
 import { clockBefore, type Reference, type Years, yearsBefore } from '../read/years.ts'
 import { zoneName } from '../read/zone-names.ts'
 import { putContext, readBy } from '../record.ts'
-import { type Piece, timePieces, wordEnd } from '../shape.ts'
 
 /**
  * A format as one row of a table. The named groups of its head say what is what:
@@ -46,8 +44,6 @@ export interface Row {
   silent?: number
   /** If the level is in the record's second line, that line. */
   second?: RegExp
-  /** Set if only digits and marks are before the level, and nothing but a blank must follow it. */
-  plain?: true
   /** Whether the message is on the lines below. */
   below?: boolean
   /** Lines that begin no record and still show the format. */
@@ -113,10 +109,6 @@ function rowLines(row: Row, { shapes, within, owned, reference }: Prepared): Lin
       const second = row.second && secondLine(bytes, to, end)
       return levelOf(row, second ? (row.second!.exec(second)?.groups ?? {}) : groups)
     },
-    ...(row.plain && {
-      shape: (bytes: Uint8Array, from: number, to: number) =>
-        begins(bytes, from, to) ? plainShape(row, bytes, from, to) : null,
-    }),
     ...(row.owns && {
       owns: (bytes: Uint8Array, from: number, to: number) =>
         hasShape(owned, bytes, from, to) && row.owns!.line.test(headText(bytes, from, to)),
@@ -127,16 +119,6 @@ function rowLines(row: Row, { shapes, within, owned, reference }: Prepared): Lin
     }),
     ...readBy(rowReader(row, { mayBegin, begins, timeOf })),
   }
-}
-
-/** The pieces of a line of a plain row, whose level is the first word behind its time. */
-function plainShape(row: Row, bytes: Uint8Array, from: number, to: number): Piece[] | null {
-  const time = timePieces(bytes, from, to)
-  if (!time) return null
-  const at = time[1].to + 1
-  const end = wordEnd(bytes, at, to)
-  const level = levelOf(row, { level: wordOf(bytes, at, end) })
-  return [...time, { as: 'same', to: at }, { as: 'word', at, to: end, level }]
 }
 
 function shapesOf(shapes: readonly string[]): readonly Uint8Array[] {
