@@ -32,7 +32,7 @@ export async function listLogs(
 }
 
 /** Parts of long lists; their code is loaded with the first. */
-const parts = () => import('../routes/list-details.ts')
+const parts = () => import('./list-parts.ts')
 
 /** A cached listing is rendered once, as bytes: Node sends the list of 10,000 files six times as fast as a string. */
 const rendered = new WeakMap<Listing, { body: Uint8Array<ArrayBuffer>; etag: string }>()

@@ -1,5 +1,6 @@
 import type { NodeSite } from '../core/capability.ts'
 import { claim } from '../core/http/caller.ts'
+import { listDetails } from '../core/list-parts.ts'
 import { notIncluded } from '../core/not-included.ts'
 import type { Query } from '../core/query.ts'
 import { concurrencyLimit } from '../kit/limits/concurrency-limit.ts'
@@ -10,7 +11,6 @@ import { detailer } from '../log/view/detail.ts'
 import type { ViewRequest } from '../log/view/request.ts'
 import type { CompareRoute } from './compare/compare.ts'
 import { showHistogram } from './histogram.ts'
-import { listDetails } from './list-details.ts'
 import { queryView } from './view/search.ts'
 
 export type QueryOptions = Pick<NodeSite, 'maxSize' | 'following' | 'count' | 'timeline' | 'follow'>

@@ -245,7 +245,7 @@ async function loadRest(
     import('../../kit/observe/ready.ts'),
     import('../../core/config.ts'),
     import('../../log/rotated/kin.ts'),
-    import('../../routes/list-details.ts'),
+    import('../../core/list-parts.ts'),
     isFleet && import('../../fleet/compare.ts'),
     import('../../core/node/config.ts'),
     import('../../core/access/guard.ts'),

@@ -1,12 +1,3 @@
-import {
-  COMMON_HEADERS,
-  jsonResponse,
-  noneMatchNames,
-  notModified,
-  textTag,
-} from '../core/http/conditional.ts'
-import { noteHeader, respond } from '../core/http/sliced.ts'
-import type { Query } from '../core/query.ts'
 import type { TaggedLogFile } from '../kit/answers.ts'
 import type { LogFiles, Part } from '../log/files/files.ts'
 import { textBody } from '../log/render/body.ts'
@@ -14,6 +5,9 @@ import type { ViewContext } from '../log/view/context.ts'
 import type { Detailer } from '../log/view/detail.ts'
 import { SlicedStream } from '../store/fast.ts'
 import { byCodePoint, type Entry } from '../store/store.ts'
+import { COMMON_HEADERS, jsonResponse, noneMatchNames, notModified, textTag } from './http/conditional.ts'
+import { noteHeader, respond } from './http/sliced.ts'
+import type { Query } from './query.ts'
 
 /** How many files an answer has that is a part of a list. */
 const MOST_AT_ONCE = 10_000
