@@ -3,8 +3,15 @@ import { MEANINGS } from '../../core/http/problem-meanings.ts'
 import { type Parameter, rowsOf } from '../../core/parameter.ts'
 import { VERSION } from '../../kit/version.ts'
 import { FLEET_PARAMETERS, PARAMETERS } from '../../routes/parameters/table.ts'
-import { COMMON, HEADERS, type HeaderName, REQUEST_HEADERS } from './headers.ts'
-import { type Body, OPERATIONS, type Operation } from './operations.ts'
+import {
+  type Body,
+  COMMON,
+  HEADERS,
+  type HeaderName,
+  OPERATIONS,
+  type Operation,
+  REQUEST_HEADERS,
+} from './operations.ts'
 import { SCHEMAS } from './schemas.ts'
 
 /** The API as OpenAPI 3.1, generated from the tables that the code uses. */
@@ -141,7 +148,7 @@ function typeOf({ type = 'application/json' }: Body): string {
   return type
 }
 
-function mediaOf(type: string, all: Body[]): { schema: object; examples?: object } {
+function mediaOf(type: string, all: Body[]): { schema: object } {
   const bodies = all.filter((body) => typeOf(body) === type)
   const schemas = bodies.map((body) => {
     if ('text' in body) return { type: 'string', description: body.text }
@@ -152,9 +159,7 @@ function mediaOf(type: string, all: Body[]): { schema: object; examples?: object
   const one = schemas.length === 1 ? schemas[0]! : { anyOf: schemas }
   // OpenAPI 3.1 treats lines of JSON as text: the schema is that of each line.
   const isLines = type === 'application/x-ndjson'
-  const schema = isLines ? { type: 'string', contentMediaType: type, contentSchema: one } : one
-  const value = bodies.find((body) => body.example !== undefined)?.example
-  return value === undefined ? { schema } : { schema, examples: { typical: { value } } }
+  return { schema: isLines ? { type: 'string', contentMediaType: type, contentSchema: one } : one }
 }
 
 /** Any answer that is not one of the operation's own; its status is that of the problem. */

@@ -1,23 +1,8 @@
 import type { Resource } from '../../core/parameter.ts'
-import {
-  COMPARISON,
-  CONFIG_BLAME,
-  CONFIG_COMPARISON,
-  CONFIG_VERSION,
-  FIELDS,
-  FLEET_NODE,
-  GROUPS,
-  HISTOGRAM,
-  LINE,
-  NODE,
-  RECORD,
-  ROWS,
-} from './examples.ts'
-import type { HeaderName, REQUEST_HEADERS } from './headers.ts'
 import type { SCHEMAS } from './schemas.ts'
 
 /** A body: its media type, JSON unless it says otherwise, and what it is. */
-export type Body = { type?: string; example?: unknown } & (
+export type Body = { type?: string } & (
   | { schema: keyof typeof SCHEMAS; list?: true }
   | { text: string }
   | { any: string }
@@ -57,7 +42,7 @@ function tagged(description: string, bodies: Body[], headers: HeaderName[] = [])
 /** An answer of plain text that is always the same. */
 function word(description: string, text: string): Record<number, Answer> {
   return {
-    200: { description, headers: [], bodies: [{ type: TEXT, text: `\`${text}\``, example: `${text}\n` }] },
+    200: { description, headers: [], bodies: [{ type: TEXT, text: `\`${text}\`` }] },
   }
 }
 
@@ -87,7 +72,7 @@ export const OPERATIONS: Operation[] = [
     resource: 'config',
     answers: tagged(
       'The configuration as TOML, with secrets masked, and the node; with `at`, the version of that time.',
-      [{ schema: 'Config', example: { config: '[http]\nport = 3000\n', node: NODE } }],
+      [{ schema: 'Config' }],
     ),
   },
   {
@@ -95,9 +80,7 @@ export const OPERATIONS: Operation[] = [
     id: 'listConfigVersions',
     summary: "The versions of the node's configuration, and what changed in each",
     resource: 'history',
-    answers: tagged('The versions, newest first.', [
-      { schema: 'ConfigVersion', list: true, example: [CONFIG_VERSION] },
-    ]),
+    answers: tagged('The versions, newest first.', [{ schema: 'ConfigVersion', list: true }]),
   },
   {
     path: '/api/v1/config/compare',
@@ -105,7 +88,7 @@ export const OPERATIONS: Operation[] = [
     summary: 'The keys that differ between the configurations of the nodes of a fleet',
     resource: 'compare',
     answers: tagged('The nodes that were compared, those that were not, and the keys that differ.', [
-      { schema: 'ConfigComparison', example: CONFIG_COMPARISON },
+      { schema: 'ConfigComparison' },
     ]),
   },
   {
@@ -117,7 +100,7 @@ export const OPERATIONS: Operation[] = [
       200: {
         description: "The settings, those that changed last first; at a fleet's own address, of one node.",
         headers: ['X-Nodestate-Note'],
-        bodies: [{ schema: 'ConfigBlame', example: CONFIG_BLAME }],
+        bodies: [{ schema: 'ConfigBlame' }],
       },
     },
   },
@@ -129,7 +112,7 @@ export const OPERATIONS: Operation[] = [
     answers: tagged(
       'The log files, sorted by name.',
       [
-        { schema: 'LogFile', list: true, example: [{ name: 'broker.log', size: 4096 }] },
+        { schema: 'LogFile', list: true },
         { schema: 'LogFileDetail', list: true },
         { schema: 'TaggedLogFile', list: true },
       ],
@@ -145,12 +128,11 @@ export const OPERATIONS: Operation[] = [
     answers: tagged(
       'The selected part of the log; with `follow=true`, the answer stays open.',
       [
-        { type: TEXT, text: 'Lines as they are in the file.', example: LINE },
-        { type: 'application/x-ndjson', schema: 'LogRecord', example: `${JSON.stringify(RECORD)}\n` },
+        { type: TEXT, text: 'Lines as they are in the file.' },
+        { type: 'application/x-ndjson', schema: 'LogRecord' },
         {
           type: 'text/csv; charset=utf-8; header=present',
           text: 'A header and one row per record.',
-          example: ROWS,
         },
         { type: 'text/event-stream', text: 'With `follow=true`: one event per record, its id a cursor.' },
         { type: 'application/octet-stream', text: 'With `lane=true`: a page for a coordinator.' },
@@ -172,7 +154,7 @@ export const OPERATIONS: Operation[] = [
     resource: 'histogram',
     answers: tagged(
       'Counts per bucket of time and level, or of time and log or node.',
-      [{ schema: 'Histogram', example: HISTOGRAM }],
+      [{ schema: 'Histogram' }],
       ['X-Nodestate-Missing', 'X-Nodestate-Settled'],
     ),
   },
@@ -183,7 +165,7 @@ export const OPERATIONS: Operation[] = [
     resource: 'fields',
     answers: tagged(
       'Fields, values and patterns of a sample of at most 10,000 records.',
-      [{ schema: 'LogFields', example: FIELDS }],
+      [{ schema: 'LogFields' }],
       ['X-Nodestate-Missing', 'X-Nodestate-Settled'],
     ),
   },
@@ -195,7 +177,7 @@ export const OPERATIONS: Operation[] = [
     answers: tagged(
       'The first groups in the requested order.',
       [
-        { schema: 'LogGroups', example: GROUPS },
+        { schema: 'LogGroups' },
         { type: 'application/octet-stream', text: 'With `lane=true`: what a coordinator merges.' },
       ],
       ['X-Nodestate-Missing', 'X-Nodestate-Settled'],
@@ -210,7 +192,7 @@ export const OPERATIONS: Operation[] = [
       200: {
         description: 'What differs, the most telling first; nothing if the range resembles its base.',
         headers: ['X-Nodestate-Note', 'X-Nodestate-Missing', 'X-Nodestate-Settled'],
-        bodies: [{ schema: 'LogComparison', example: COMPARISON }],
+        bodies: [{ schema: 'LogComparison' }],
       },
     },
   },
@@ -258,7 +240,7 @@ export const OPERATIONS: Operation[] = [
       200: {
         description: 'A page of the nodes that the token may see; `Link` has the next page.',
         headers: ['Link', 'X-Nodestate-Note'],
-        bodies: [{ schema: 'FleetNode', list: true, example: [FLEET_NODE] }],
+        bodies: [{ schema: 'FleetNode', list: true }],
       },
     },
   },
@@ -274,7 +256,6 @@ export const OPERATIONS: Operation[] = [
           {
             type: 'text/plain; version=0.0.4; charset=utf-8',
             text: "Prometheus's text format.",
-            example: '# TYPE nodestate_followers gauge\nnodestate_followers 3\n',
           },
           {
             type: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
@@ -306,3 +287,50 @@ export const OPERATIONS: Operation[] = [
     answers: word('It does.', 'ready'),
   },
 ]
+
+/** Every header that an answer may have, with its meaning. */
+export const HEADERS = {
+  'Cache-Control': '`private, no-cache`; a follow adds `no-transform`, and metrics have `no-store`.',
+  'X-Content-Type-Options': 'Always `nosniff`.',
+  'X-Request-Id':
+    'The id of the request: the one that it came with, the trace id of its `traceparent`, or a new one.',
+  Vary: 'The request headers that the answer depends on.',
+  ETag: 'Changes whenever the answer does. Absent where the answer depends on the clock or was cut by a budget.',
+  'Content-Length': 'Length of the body in bytes, where it is known in advance.',
+  Link: 'Relative references to the page before (`rel="prev"`) and to what comes after (`rel="next"`).',
+  'X-Nodestate-Note':
+    'What is special about the answer, as words separated by commas, such as `scan-budget` or `unknown-parameter`.',
+  'X-Nodestate-Missing':
+    'Of several logs: those that are not in the answer, each with the reason, such as `notes.txt;no-time`. Names are percent-encoded; after 3,000 characters of them, `+3` counts the others.',
+  'X-Nodestate-Settled':
+    'Of a fleet: up to this moment, every node has shipped all that the token may see; after it, records may still arrive.',
+  'X-Accel-Buffering': '`no` on a follow and on an export, so that a proxy does not hold them back.',
+  'Content-Disposition': 'Asks a browser to save the file under its name.',
+  'Content-Security-Policy': 'Of an incident: it may run and load nothing, should a browser show it.',
+  'Referrer-Policy': 'Of an incident: `no-referrer`.',
+  'Accept-Ranges': 'Always `bytes`.',
+  'Last-Modified': 'When the file was last written.',
+  'X-Nodestate-File': 'An identity of the file that survives renaming, if the store has one.',
+  'X-Nodestate-Zone': 'With `etag=true`: the zone of times in the logs that do not name one.',
+  'Content-Range': 'The range that was sent, or the size of the file when the range is past its end.',
+  'WWW-Authenticate': 'Which kind of token is needed.',
+  Allow: 'The methods that every resource answers: `GET, HEAD`.',
+  'Retry-After': 'Seconds after which to try again.',
+} as const
+
+export type HeaderName = keyof typeof HEADERS
+
+/** The headers of every answer. */
+export const COMMON: HeaderName[] = ['Cache-Control', 'X-Content-Type-Options', 'X-Request-Id', 'Vary']
+
+/** The request headers that an operation reads, besides `Authorization` and `Accept`. */
+export const REQUEST_HEADERS = {
+  'If-None-Match': ['The tag of the answer that the client has; 304 while it is unchanged.', '"1-abc"'],
+  'If-Match': ['The tag that the file must still have; otherwise 412.', '"1-abc"'],
+  'If-Range': ['The range counts only while the file has this tag.', '"1-abc"'],
+  Range: ['One range of bytes.', 'bytes=0-99'],
+  'Last-Event-ID': [
+    'The id of the last event; a follow continues after it.',
+    'ZjBoMS80MDk2LzAvMC8wLy9icm9rZXIubG9n',
+  ],
+} as const satisfies Record<string, readonly [meaning: string, example: string]>
