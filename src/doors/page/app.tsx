@@ -1,12 +1,13 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Client } from '../client.ts'
 import { FleetPage } from './frame/fleet-page.tsx'
 import { Help } from './frame/help.tsx'
 import { NodePage } from './frame/node-page.tsx'
 import { useAnswer } from './frame/use-fresh.ts'
-import { usePageKeys, useTheme, useToast } from './frame/use-page.ts'
 import { SignIn } from './session/signin.tsx'
 import { useSession } from './session/use-session.ts'
+import { takesText, useListener } from './ui/listener.ts'
+import { useRemembered } from './ui/store.ts'
 
 interface Props {
   client: Client
@@ -50,4 +51,42 @@ export function App({ client, fleet, root, sample }: Props) {
       {help && <Help close={() => setHelp(false)} />}
     </>
   )
+}
+
+/** The colours: `auto`, `light` or `dark`, kept in the browser. */
+function useTheme() {
+  const [theme, setTheme] = useRemembered('theme', 'auto')
+  useEffect(() => {
+    document.documentElement.dataset.theme = theme
+  }, [theme])
+  return [theme, setTheme] as const
+}
+
+/** A sentence at the foot of the page, for a few seconds. */
+function useToast() {
+  const [said, setSaid] = useState('')
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const say = (message: string) => {
+    setSaid(message)
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => setSaid(''), 3500)
+  }
+  return { said, say }
+}
+
+/** Keys that work everywhere: help, and the field to search in. */
+function usePageKeys(showHelp: () => void): void {
+  useListener(document, 'keydown', (event: KeyboardEvent) => {
+    const from = event.target as HTMLElement
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    if (takesText(from) || from.closest('dialog') !== null) return
+    if (event.key === '?') showHelp()
+    else if (event.key === '/') {
+      const field = document.querySelector<HTMLInputElement>('[data-find]')
+      if (field === null) return
+      event.preventDefault()
+      field.focus()
+      field.select()
+    }
+  })
 }

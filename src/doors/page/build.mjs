@@ -19,7 +19,7 @@ const TYPES = {
 
 /** Rooms that are loaded on first use. */
 const LATER =
-  /\/page\/(timeline\/|parts\.|log\/panel\/(panel|fields|patterns|entries|groups|different)\.|config\/(blame|compare|diff|history)\.)|\/log\/(regex\/|error\.)/
+  /\/page\/(timeline\/|parts\.|log\/panel\/(panel|fields|patterns|entries|groups|different)\.|config\/(blame|compare|history)\.)|\/log\/(regex\/|error\.)/
 
 /** Vite's helper for dynamic imports preloads styles and scripts, of which there are none here; it weighs 900 bytes. */
 const plainImports = {

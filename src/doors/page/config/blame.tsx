@@ -1,9 +1,8 @@
 import type { BlamedKey, Client } from '../../client.ts'
 import { base } from '../base.ts'
 import { clientAt } from '../session/client-at.ts'
-import { Answered } from '../ui/answered.tsx'
+import { Answered, useLoaded } from '../ui/answered.tsx'
 import { ago, count, moment } from '../ui/format.ts'
-import { useLoaded } from '../ui/use-loaded.ts'
 import { NO_HISTORY } from './history.tsx'
 import { type ConfigProps, ConfigView } from './view.tsx'
 

@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { Client, Comparison } from '../../client.ts'
-import { Answered } from '../ui/answered.tsx'
+import { Answered, useLoaded } from '../ui/answered.tsx'
 import { Button, Check } from '../ui/controls.tsx'
 import { reasonText } from '../ui/failure.tsx'
 import { count, counted } from '../ui/format.ts'
-import { useLoaded } from '../ui/use-loaded.ts'
 
 interface Props {
   client: Client

@@ -1,10 +1,9 @@
-import type { ComponentChildren } from 'preact'
 import type { Histogram } from '../../client.ts'
 import type { Log } from '../log/use-log.ts'
+import { useLoaded } from '../ui/answered.tsx'
 import { Button } from '../ui/controls.tsx'
 import { span } from '../ui/format.ts'
-import { useToolbar } from '../ui/toolbar.ts'
-import { useLoaded } from '../ui/use-loaded.ts'
+import { useToolbar } from '../ui/listener.ts'
 import { NOTHING, writeLook } from '../url.ts'
 import { type Change, changeText } from './change.ts'
 
@@ -51,7 +50,7 @@ export function ChangeNote({ log }: { log: Log }) {
   const { time, node } = group[0]!
   const shown = log.made?.seen ?? null
   const error = log.made?.selectedMoment() ?? null
-  const look = { ...NOTHING, history: String(time) }
+  const hash = writeLook({ ...NOTHING, history: String(time) })
   return (
     <div class="change" role="status">
       <span class="sign" aria-hidden="true">
@@ -65,29 +64,11 @@ export function ChangeNote({ log }: { log: Log }) {
           First error {error - time < 1000 ? 'at once' : `${span(Math.floor((error - time) / 1000))} later`}
         </span>
       )}
-      <HistoryLink log={log} hash={writeLook(look)} node={node}>
+      <a class="button" href={node === null ? hash : `nodes/${encodeURIComponent(node)}/${hash}`}>
         History
-      </HistoryLink>
+      </a>
       <Button icon="close" class="quiet" aria-label="Close the change" onClick={() => log.showChange(null)} />
     </div>
-  )
-}
-
-/** To the versions of a node's configuration: on this page, or on that of a node of the fleet. */
-function HistoryLink(props: { log: Log; hash: string; node: string | null; children: ComponentChildren }) {
-  const { log, hash, node, children } = props
-  return (
-    <a
-      class="button"
-      href={node === null ? hash : `nodes/${encodeURIComponent(node)}/${hash}`}
-      onClick={(event) => {
-        if (node !== null || event.metaKey || event.ctrlKey) return
-        event.preventDefault()
-        log.acts.leave({ ...NOTHING, history: String(log.change!.time) })
-      }}
-    >
-      {children}
-    </a>
   )
 }
 

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Sources } from '../log/record/source.ts'
-import { SourceMark } from '../log/record/source-mark.tsx'
+import { apart, markOf, type Sources } from '../log/record/source.ts'
 import { Button, Check, Search } from '../ui/controls.tsx'
 import { ago, bytes, count, counted } from '../ui/format.ts'
 import { carry, type Look, toggled, writeLook } from '../url.ts'
@@ -122,7 +121,7 @@ function LogItem({ entry: { head, label, rotated }, shared }: { entry: LogEntry;
     rotated.some((file) => file.name === shared.look.file),
   )
   return (
-    <li class={rotated.length > 0 ? 'family' : ''}>
+    <li>
       <input
         type="checkbox"
         class="choose"
@@ -176,3 +175,14 @@ function FileLink({ file, label, shared }: { file: ListedFile; label: string; sh
 
 /** Ten thousand entries in the document cost a second and are too many to read. */
 const MOST = 300
+
+/** The letter and the colour of a log or a node, as its records have them; nothing where they have none. */
+export function SourceMark({ sources, name }: { sources: Sources | null; name: string }) {
+  if (sources === null || !apart(sources).includes(name)) return null
+  const { letter, colour } = markOf(sources, name)
+  return (
+    <span class="o" style={{ borderColor: colour }} aria-hidden="true">
+      {letter}
+    </span>
+  )
+}

@@ -173,7 +173,7 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
 function Waiting({ children }: { children: string }) {
   return (
     <p class="hint" role="status">
-      <span class="spinner" aria-hidden="true" /> {children}
+      {children}
     </p>
   )
 }

@@ -2,9 +2,8 @@ import type { Client, FleetNode } from '../../client.ts'
 import icon from '../icon.svg'
 import { token } from '../session/token.ts'
 import type { useSession } from '../session/use-session.ts'
-import { Button } from '../ui/controls.tsx'
-import type { IconName } from '../ui/icons.tsx'
-import { useToolbar } from '../ui/toolbar.ts'
+import { Button, type IconName } from '../ui/controls.tsx'
+import { useToolbar } from '../ui/listener.ts'
 import { HOME } from '../url.ts'
 
 const THEMES = ['auto', 'light', 'dark'] as const

@@ -1,13 +1,14 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { Button } from '../ui/controls.tsx'
 import { Failure, type Remedy } from '../ui/failure.tsx'
 import { count, counted } from '../ui/format.ts'
+import { useListener } from '../ui/listener.ts'
 import { useSlow } from '../ui/store.ts'
 import { titleOf } from '../url.ts'
 import { clickRow, copyRows, moveInDetails } from './clicks.ts'
-import { Header } from './header.tsx'
 import { selectedText } from './menu.tsx'
 import { Nothing } from './nothing.tsx'
+import { columnsOf } from './record/rows.ts'
 import type { Log } from './use-log.ts'
 
 /** The records, and what is said over them: progress, a failure, that there are none, that there are new ones. */
@@ -98,6 +99,41 @@ export function Stage({ log }: { log: Log }) {
           {counted(made!.unseen, 'new record')}
         </Button>
       )}
+    </div>
+  )
+}
+
+/** The names above the columns, each of a field with a menu. It scrolls sideways with the list. */
+function Header({ log }: { log: Log }) {
+  const { box } = log
+  const header = useRef<HTMLDivElement>(null)
+  useListener(box, 'scroll', () => {
+    if (header.current !== null) header.current.scrollLeft = box.current!.scrollLeft
+  })
+  return (
+    <div ref={header} class="header">
+      <div class="line">
+        {log.sources !== null && <span class="o" />}
+        <span class="fold" />
+        {columnsOf(log.sources).map(({ name, title }) => (
+          <span key={name} class={name}>
+            {title}
+          </span>
+        ))}
+        {log.made?.columns.fields.map(({ name, chars, numeric }) => (
+          <span key={name} class={numeric ? 'x number' : 'x'} style={{ width: `${chars}ch` }}>
+            <Button
+              aria-haspopup="menu"
+              aria-label={`Column ${name}`}
+              title={name}
+              onClick={(event) => log.acts.openField(name, event.currentTarget)}
+            >
+              {name}
+            </Button>
+          </span>
+        ))}
+        <span class="m">Message</span>
+      </div>
     </div>
   )
 }

@@ -37,12 +37,6 @@ export function useActs({ reader, goal, current, toOthers, go, note, say }: Opti
     if (!isFiltered(look()) || look().all) made.list.show(seq, 'center')
     else apply({ all: true }, made.goalAround(seq))
   }
-  /** To another part of the page; the way back leads to what is in view now. */
-  const leave = (next: Look) => {
-    const made = reader.current
-    if (made !== null && !made.following) note({ ...look(), ...made.here() })
-    go(next)
-  }
   /** The same moment in all logs, with the record still marked. */
   const showOthers = (seq: number) => {
     const record = reader.current?.goalAround(seq)
@@ -98,7 +92,6 @@ export function useActs({ reader, goal, current, toOthers, go, note, say }: Opti
   return {
     apply,
     showAround,
-    leave,
     showOthers,
     copyText,
     toggleFollow,

@@ -1,6 +1,6 @@
 import { ChangeNote } from '../config/marks.tsx'
 import { later } from '../ui/later.tsx'
-import { Bar } from './bar/bar.tsx'
+import { Bar } from './bar.tsx'
 import { HistogramView } from './chart/histogram.tsx'
 import { Chips } from './find/chips.tsx'
 import { Finder } from './find/finder.tsx'
@@ -20,8 +20,6 @@ export function LogView(props: LogProps) {
     'log',
     preferences.wrap && 'wrap',
     log.unfolded && 'unfolded',
-    // Where every row is an error, its edge says enough.
-    /^=?(error|fatal|error,fatal)$/.test(look.level) && !look.all && 'severe',
     ...columns.classes,
     !log.message && 'no-m',
   ]

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { Completeness, Histogram, Missing } from '../../../client.ts'
 import { ProblemError } from '../../../client.ts'
-import { useLoaded } from '../../ui/use-loaded.ts'
+import { useLoaded } from '../../ui/answered.tsx'
 import { chartQueryOf } from '../find/query.ts'
 import type { Log } from '../use-log.ts'
 import { totalsOf } from './totals.ts'

@@ -1,5 +1,5 @@
 import { Button } from '../../ui/controls.tsx'
-import { useToolbar } from '../../ui/toolbar.ts'
+import { useToolbar } from '../../ui/listener.ts'
 import type { Log } from '../use-log.ts'
 import { inverted, invertedLevel, levelText, termText } from './terms.ts'
 

@@ -1,7 +1,7 @@
 import { LEVELS } from '../../../client.ts'
 import { Button } from '../../ui/controls.tsx'
 import { count, counted } from '../../ui/format.ts'
-import { useToolbar } from '../../ui/toolbar.ts'
+import { useToolbar } from '../../ui/listener.ts'
 import { type Totals, totalAt } from '../chart/totals.ts'
 import type { Log } from '../use-log.ts'
 import { isFiltered } from './query.ts'

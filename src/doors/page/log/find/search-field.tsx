@@ -1,21 +1,17 @@
 import type { TargetedKeyboardEvent } from 'preact'
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { Button } from '../../ui/controls.tsx'
-import { Icon } from '../../ui/icons.tsx'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { Button, Icon } from '../../ui/controls.tsx'
 import type { Log } from '../use-log.ts'
-import { OPTIONS, optionId, Suggestions, useSuggestions } from './suggest.tsx'
+import { fieldsQueryOf } from './query.ts'
 import { searchOf, withSearch } from './terms.ts'
-import { type Reading, withReading } from './typed.ts'
+import { readTyped, withReading } from './typed.ts'
 
 /** The field to search in: text, a pattern, or conditions such as `status>=500`, which become filters. */
 export function SearchField({ log }: { log: Log }) {
-  const { look, acts, reader } = log
+  const { look, acts, reader, client } = log
   const { kind, value: searched = '' } = searchOf(look) ?? {}
   const [find, setFind] = useState(searched)
   const [regex, setRegex] = useState(kind === 'regex')
-  const [focused, setFocused] = useState(false)
-  /** Enter was pressed before it was known which fields the log has. */
-  const [asked, setAsked] = useState(false)
   /** Whether what is in the field was applied since it was typed. */
   const applied = useRef(true)
   useLayoutEffect(() => {
@@ -25,37 +21,22 @@ export function SearchField({ log }: { log: Log }) {
     if (kind !== undefined) setRegex(kind === 'regex')
   }, [searched, kind])
   const pending = find !== searched
-  const suggested = useSuggestions(log, find, pending && !regex && (focused || asked), {
-    search: (text) => leave(() => search(text)),
-    filter: (reading) => leave(() => filter(reading)),
-    complete: setFind,
-  })
-  const { options, at } = suggested
-  const search = (text: string) => acts.apply(withSearch(look, text, regex))
-  const filter = (reading: Reading) => {
-    setFind('')
-    acts.apply(withReading(look, reading))
+  const fields = async () => {
+    const found = await client.fields(fieldsQueryOf(look)).catch(() => null)
+    return new Set(found?.fields.map(({ name }) => name))
   }
-  /** To the records. What is in the field then is not applied once more. */
-  const leave = (act: () => void) => {
-    applied.current = true
-    setAsked(false)
-    act()
-    log.box.current?.focus()
-  }
-  const commit = (text: string) => {
+  const commit = async (text: string) => {
     if (text === searched) applied.current = true
     if (applied.current) return
-    const reading = regex ? null : suggested.read(text)
-    if (reading !== null && !reading.isLikely && suggested.pending && !asked) return setAsked(true)
     applied.current = true
-    setAsked(false)
-    if (reading?.isLikely) filter(reading)
-    else search(text)
+    let reading = regex ? null : readTyped(text, NO_NAMES)
+    // `a:b` is a condition where the log has such a field, and otherwise a text.
+    if (reading !== null && !reading.isLikely) reading = readTyped(text, await fields())
+    // Something else was typed meanwhile.
+    if (!applied.current) return
+    if (reading?.isLikely) setFind('')
+    acts.apply(reading?.isLikely ? withReading(look, reading) : withSearch(look, text, regex))
   }
-  useEffect(() => {
-    if (asked && !suggested.pending) commit(find)
-  }, [asked, suggested.pending])
   const onKey = (event: TargetedKeyboardEvent<HTMLInputElement>) => {
     const field = event.currentTarget
     if (event.key === 'Escape') {
@@ -63,17 +44,11 @@ export function SearchField({ log }: { log: Log }) {
       field.value = searched
       applied.current = true
       setFind(searched)
-      setAsked(false)
     } else if (event.key === 'Enter') {
       event.preventDefault()
-      if (options[at] !== undefined) return options[at].choose()
       if (field.value === searched && searched !== '') void reader.current?.hit(-1)
-      else commit(field.value)
+      else void commit(field.value)
       log.box.current?.focus()
-    } else if ((event.key === 'ArrowDown' || event.key === 'ArrowUp') && options.length > 0) {
-      event.preventDefault()
-      const next = at + (event.key === 'ArrowDown' ? 1 : -1)
-      suggested.setAt(next < -1 ? options.length - 1 : next >= options.length ? -1 : next)
     }
   }
   return (
@@ -81,36 +56,24 @@ export function SearchField({ log }: { log: Log }) {
       <Icon name="search" />
       <input
         type="search"
-        // biome-ignore lint/a11y/noRedundantRoles: without a datalist, a search field is no combobox by itself
-        role="combobox"
         data-find
         placeholder={regex ? 'Find by regular expression' : 'Find text, or status>=500'}
         aria-label="Find in the log"
         aria-describedby="find-hint"
-        aria-autocomplete="list"
-        aria-expanded={options.length > 0}
-        aria-controls={options.length > 0 ? OPTIONS : undefined}
-        aria-activedescendant={at >= 0 ? optionId(at) : undefined}
         value={find}
         spellcheck={false}
         autocomplete="off"
-        list={undefined}
         onInput={(event) => {
           applied.current = false
           setFind(event.currentTarget.value)
-          suggested.setAt(-1)
         }}
         onKeyDown={onKey}
-        onFocus={() => setFocused(true)}
-        onBlur={(event) => {
-          setFocused(false)
-          commit(event.currentTarget.value)
-        }}
+        onBlur={(event) => void commit(event.currentTarget.value)}
       />
       <span id="find-hint" class="enter">
         {pending && (
           <>
-            <kbd>Enter</kbd> {suggested.read(find)?.isLikely && !regex ? 'to filter' : 'to search'}
+            <kbd>Enter</kbd> {!regex && readTyped(find, NO_NAMES)?.isLikely ? 'to filter' : 'to search'}
           </>
         )}
       </span>
@@ -126,7 +89,8 @@ export function SearchField({ log }: { log: Log }) {
       >
         .*
       </Button>
-      <Suggestions {...suggested} />
     </div>
   )
 }
+
+const NO_NAMES: ReadonlySet<string> = new Set()

@@ -1,14 +1,13 @@
 import type { Completeness, LogComparison, LogFinding } from '../../../client.ts'
 import { base as own } from '../../base.ts'
 import { clientAt } from '../../session/client-at.ts'
-import { Answered } from '../../ui/answered.tsx'
+import { Answered, useLoaded } from '../../ui/answered.tsx'
 import { Button } from '../../ui/controls.tsx'
 import { counted } from '../../ui/format.ts'
-import { useLoaded } from '../../ui/use-loaded.ts'
 import { NOTHING, queryKey, writeLook } from '../../url.ts'
-import { useSaving } from '../bar/save.ts'
 import { clockOf } from '../find/clock.ts'
 import { rangeOf, rangeText } from '../find/moment.ts'
+import { useSaving } from '../save.ts'
 import type { Log } from '../use-log.ts'
 import { SidePanel } from './panel.tsx'
 import {
@@ -144,7 +143,7 @@ function Finding({ log, finding, same, answer }: FindingProps) {
     if (target === null) return void showChange(log, finding, answer)
     // The other nodes are on the page of the fleet.
     if (log.own && target.nodes.length > 0) location.assign(`../../${writeLook(target)}`)
-    else log.acts.leave(target)
+    else log.go(target)
   }
   const about = answer.notes.includes('sampled') && kind !== 'config' ? 'about ' : ''
   const where = [node, file === what ? undefined : file].filter(Boolean).join(' / ')
@@ -195,8 +194,8 @@ async function showChange(log: Log, { what, node }: LogFinding, { range, base }:
       each.changes.some(({ key }) => key === what),
   )
   if (change !== undefined) return log.showChange([change])
-  if (log.look.nodes.length > 0) log.acts.leave({ ...NOTHING, compare: ['*'] })
-  else log.acts.leave({ ...NOTHING, history: 'all' })
+  if (log.look.nodes.length > 0) log.go({ ...NOTHING, compare: ['*'] })
+  else log.go({ ...NOTHING, history: 'all' })
 }
 
 function summary(log: Log, { range, base, findings, complete, notes, missing }: Answer, chosen: Base) {

@@ -4,11 +4,10 @@ import { Sparkline } from '../../ui/bars.tsx'
 import { Button } from '../../ui/controls.tsx'
 import { count } from '../../ui/format.ts'
 import type { Term } from '../../url.ts'
-import { inverted, withTerm } from '../find/terms.ts'
+import { inverted, patternTerm, withTerm } from '../find/terms.ts'
 import { worstOf } from '../record/record.ts'
 import { Entries, type Entry } from './entries.tsx'
 import type { ListProps } from './fields.tsx'
-import { patternTerm } from './pattern.ts'
 
 /** The kinds of messages, with how often and when each occurs: what is new, and what makes the noise. */
 export function PatternList({ log, data, needle }: ListProps) {

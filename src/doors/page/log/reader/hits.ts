@@ -1,7 +1,7 @@
 import type { Client, Level } from '../../../client.ts'
 import type { Look, Term } from '../../url.ts'
 import { isFiltered, queryOf } from '../find/query.ts'
-import { patternTerm } from '../panel/pattern.ts'
+import { patternTerm } from '../find/terms.ts'
 import { fits } from '../record/fields.ts'
 import { type Matcher, matcher } from '../record/match.ts'
 import { type Item, levelOf, parse } from '../record/record.ts'

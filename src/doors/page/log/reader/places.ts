@@ -4,7 +4,7 @@ import { momentOf } from '../find/moment.ts'
 import { isFiltered } from '../find/query.ts'
 import { isSame, timeIn, zoneOf } from '../record/record.ts'
 import type { Presenting, Screen } from './screen.ts'
-import { timeNear } from './survey.ts'
+import { timeNear } from './window.ts'
 
 /** Where the user is: a record that another view shows, or a moment. */
 export interface Goal extends Presenting {

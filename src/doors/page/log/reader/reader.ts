@@ -2,7 +2,7 @@ import { isFiltered, isNarrowed } from '../find/query.ts'
 import { textOf, timeIn } from '../record/record.ts'
 import { type Goal, goalAt, goOn, isOutside, NO_GOAL, toGoal, toHit, toLink, toTime } from './places.ts'
 import { Screen, type ScreenOptions } from './screen.ts'
-import { timeNear } from './survey.ts'
+import { timeNear } from './window.ts'
 
 /** What a person does with a log on the screen: go somewhere, find, select, copy. */
 export class Reader extends Screen {

@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  completions,
-  readingText,
-  readTyped,
-  withReading,
-} from '../../../../../src/doors/page/log/find/typed.ts'
+import { readingText, readTyped, withReading } from '../../../../../src/doors/page/log/find/typed.ts'
 import { NOTHING } from '../../../../../src/doors/page/url.ts'
 
 const NAMES = new Set(['status', 'path', 'duration', 'message'])
@@ -80,20 +75,5 @@ describe('what is typed into the search field', () => {
     })
     expect(withReading(look, read('level:error')!).level).toBe('=error')
     expect(readingText(read('level:error status>=500 -x')!)).toBe('level: error, status ≥ 500, not “x”')
-  })
-
-  it('is completed with names and values', () => {
-    const fields = [
-      { name: 'status', count: 90, values: [{ value: '503', count: 7 }] },
-      { name: 'state', count: 5, values: [{ value: 'very busy', count: 2 }] },
-    ]
-    expect(completions('x sta', fields)).toEqual([
-      { text: 'x status', label: 'status', count: 90 },
-      { text: 'x state', label: 'state', count: 5 },
-    ])
-    expect(completions('status:5', fields)).toEqual([{ text: 'status:503', label: 'status: 503', count: 7 }])
-    expect(completions('state:', fields)[0]!.text).toBe('state:"very busy"')
-    expect(completions('status>=', fields)).toEqual([])
-    expect(completions('', fields)).toEqual([])
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { patternTerm } from '../../../../../src/doors/page/log/panel/pattern.ts'
+import { patternTerm } from '../../../../../src/doors/page/log/find/terms.ts'
 
 describe('message patterns', () => {
   it.each([

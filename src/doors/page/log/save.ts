@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { Download } from '../../../client.ts'
-import { explain } from '../../ui/failure.tsx'
+import type { Download } from '../../client.ts'
+import { explain } from '../ui/failure.tsx'
 
 interface Saving {
   done: number

@@ -1,15 +1,15 @@
-import { put } from '../../ui/clipboard.ts'
-import { Button, Check } from '../../ui/controls.tsx'
-import { Drop } from '../../ui/drop.tsx'
-import { bytes } from '../../ui/format.ts'
-import { Icon } from '../../ui/icons.tsx'
-import { useToolbar } from '../../ui/toolbar.ts'
-import { HOME, isMerged, titleOf } from '../../url.ts'
-import { fieldsQueryOf, isNarrowed } from '../find/query.ts'
-import { compareQueryOf, questionAt } from '../panel/question.ts'
-import type { Log } from '../use-log.ts'
-import { ColumnChoice, csvColumns } from './columns.tsx'
+import type { ComponentChildren } from 'preact'
+import { useRef } from 'preact/hooks'
+import { put } from '../ui/clipboard.ts'
+import { Button, Check, Icon, type IconName } from '../ui/controls.tsx'
+import { bytes } from '../ui/format.ts'
+import { useDismiss, useToolbar } from '../ui/listener.ts'
+import { HOME, isMerged, titleOf, toggled } from '../url.ts'
+import { fieldsQueryOf, isNarrowed } from './find/query.ts'
+import { compareQueryOf, questionAt } from './panel/question.ts'
+import { columnsOf } from './record/rows.ts'
 import { useSaving } from './save.ts'
+import type { Log } from './use-log.ts'
 
 /** The log's name, and what can be done with it as a whole. */
 export function Bar({ log }: { log: Log }) {
@@ -117,5 +117,86 @@ function ExportMenu({ log, name }: { log: Log; name: string }) {
       )}
       {look.since !== '' && <Button onClick={incident}>This range as an incident, in one HTML file</Button>}
     </Drop>
+  )
+}
+
+/** The columns of the list as those of CSV. */
+function csvColumns({ columns, fields, message, made, sources }: Log): { columns: string[] } {
+  const own = columnsOf(sources).flatMap(({ name, member }) =>
+    made?.columns.filled.has(name) && !columns.hidden.includes(name) ? [member] : [],
+  )
+  // A name with a comma would be two.
+  const named = fields.filter((name) => !name.includes(','))
+  return { columns: [...new Set([...own, ...named, ...(message ? ['message'] : [])])] }
+}
+
+/** The columns to choose from: the list's own, and the fields of the records. */
+function ColumnChoice({ log: { columns, fields, acts, made, sources } }: { log: Log }) {
+  const own = columnsOf(sources).filter(({ name }) => made?.columns.filled.has(name))
+  return (
+    <>
+      {[...own, { name: 'c', title: 'Context' }].map(({ name, title }) => (
+        <Check key={name} on={!columns.hidden.includes(name)} toggle={() => columns.toggle(name)}>
+          {title}
+        </Check>
+      ))}
+      {[...new Set([...fields, ...(made?.columns.offered ?? [])])].map((name) => (
+        <Check
+          key={`field ${name}`}
+          on={fields.includes(name)}
+          toggle={() => acts.showColumns(toggled(fields, name))}
+        >
+          <code>{name}</code>
+        </Check>
+      ))}
+    </>
+  )
+}
+
+interface Props {
+  icon: IconName
+  /** @default the title, for those who do not see the icon */
+  label?: string
+  title: string
+  children: ComponentChildren
+}
+
+/** A button that opens a panel, which closes on Escape, on a click outside, and on a click on a button in it. */
+function Drop({ icon, label, title, children }: Props) {
+  const box = useRef<HTMLDetailsElement>(null)
+  useDismiss(box, () => {
+    box.current!.open = false
+  })
+  const close = () => {
+    // What was chosen may have led elsewhere.
+    if (box.current === null) return
+    box.current.open = false
+    box.current.querySelector('summary')!.focus()
+  }
+  return (
+    <details
+      ref={box}
+      class="menu"
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || !box.current!.open) return
+        event.stopPropagation()
+        close()
+      }}
+    >
+      <summary title={title}>
+        <Icon name={icon} />{' '}
+        {label === undefined ? <span class="hidden">{title}</span> : <span class="label">{label}</span>}
+      </summary>
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: a button's click is its Enter, too */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: it only hears the clicks of the buttons inside */}
+      <div
+        class="panel"
+        onClick={(event) => {
+          if ((event.target as HTMLElement).closest('button') !== null) close()
+        }}
+      >
+        {children}
+      </div>
+    </details>
   )
 }
