@@ -17,8 +17,6 @@ export const NOTHING = {
   others: [] as string[],
   /** On a fleet's page: the nodes whose logs are read together, as ids or patterns. */
   nodes: [] as string[],
-  /** Logs and nodes among them that are not shown at the moment. */
-  hidden: [] as string[],
   /** On a fleet's page: the nodes whose configurations are compared, as ids or patterns. */
   compare: [] as string[],
   /** Fields as columns, as the log suggests if there are none; `-` stands for none at all. */
@@ -47,8 +45,6 @@ export const NOTHING = {
   /** The place is a record, which the link highlights and expands. */
   record: false,
   offset: 0,
-  /** Bytes of the first tail; 0 for the default. */
-  size: 0,
 }
 
 export type Look = typeof NOTHING
@@ -63,18 +59,15 @@ export function carry(look: Look, file: string, time = look.time): Look {
 /** The same question of several logs and nodes, which are read as one. */
 export function carryTo(look: Look, files: string[], { nodes = look.nodes, time = look.time } = {}): Look {
   const [file = null, ...others] = files
-  const hidden = look.hidden.filter((name) => files.includes(name) || nodes.includes(name))
   return {
     ...look,
     ...NOWHERE,
     different: '',
     encoding: '',
     history: '',
-    size: 0,
     file,
     others,
     nodes,
-    hidden,
     time,
   }
 }
@@ -121,7 +114,6 @@ const KINDS: readonly string[] = ['q', 'regex', 'not', 'notregex', 'where', 'pat
 const SHORT: Record<string, string> = {
   others: 'file',
   nodes: 'node',
-  hidden: 'hide',
   columns: 'column',
 }
 
@@ -140,7 +132,6 @@ export function readLook(hash: string): Look {
     ...look,
     others: look.others.slice(1),
     terms: terms.map(([kind, value]) => ({ kind, value }) as Term),
-    size: Math.max(0, look.size),
   }
 }
 
@@ -160,6 +151,6 @@ export function writeLook(look: Look): string {
 
 /** What decides which records are loaded, as one text (the place in them is not part of it). */
 export function queryKey(look: Look): string {
-  const { file, others, nodes, hidden, level, since, until, terms, rotated, encoding, all } = look
-  return JSON.stringify([file, others, nodes, hidden, level, since, until, terms, rotated, encoding, all])
+  const { file, others, nodes, level, since, until, terms, rotated, encoding, all } = look
+  return JSON.stringify([file, others, nodes, level, since, until, terms, rotated, encoding, all])
 }

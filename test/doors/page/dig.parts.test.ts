@@ -86,22 +86,6 @@ describePage(
       await page.context().close()
     })
 
-    it('moves from value to value with the arrows and opens their menu with Enter', async () => {
-      const page = await open('file=storage.log')
-      await page.keyboard.press('j')
-      await page.keyboard.press('Enter')
-      await page.locator('.details .v').first().focus()
-      await page.keyboard.press('ArrowRight')
-      await page.keyboard.press('Enter')
-      await page.getByRole('menu').waitFor()
-      expect(await seriousFindings(page)).toEqual([])
-      await page.keyboard.press('ArrowDown')
-      await page.keyboard.press('Escape')
-      await page.getByRole('menu').waitFor({ state: 'detached' })
-      await expect.poll(() => page.evaluate<string>('document.activeElement.className')).toContain('v')
-      await page.context().close()
-    })
-
     it('goes to a time without narrowing', async () => {
       const page = await open('file=storage.log')
       await page.keyboard.press('t')

@@ -84,24 +84,6 @@ describePage(
       await page.context().close()
     })
 
-    it('shows folders where names have slashes', async () => {
-      const page = await stage.browser.open('about:blank')
-      const files = ['db/a.log', 'db/a.log.1', 'db/deep/b.log', 'top.log'].map((name) => ({ name, size: 1 }))
-      await page.route('**/api/v1/log/list*', (route) => route.fulfill({ json: files }))
-      await page.goto(stage.node.url)
-      await page.getByRole('button', { name: 'db', exact: true }).click()
-      await page.getByRole('button', { name: 'deep', exact: true }).click()
-      await expect
-        .poll(() => page.locator('.files a .name').allTextContents())
-        .toEqual(['a.log', 'b.log', 'top.log'])
-      await page.getByRole('button', { name: '1 rotated file of db/a.log' }).click()
-      await expect
-        .poll(() => page.locator('.files a .name').allTextContents())
-        .toEqual(['a.log', 'a.log.1', 'b.log', 'top.log'])
-      expect(await seriousFindings(page)).toEqual([])
-      await page.context().close()
-    })
-
     it('fits a phone: fields over the records, every control inside', async () => {
       const page = await stage.browser.open('about:blank', { viewport: { width: 390, height: 780 } })
       const fields = {

@@ -78,15 +78,6 @@ describePage(
       expect(new Set(await page.locator('.row .ln').allTextContents())).toEqual(
         new Set(['access.log', 'broker.log', 'storage.log']),
       )
-      // A link that hides a log shows its box without a check, which brings it back.
-      await page.goto(`${stage.node.url}/#file=broker.log&file=storage.log&file=access.log&hide=access.log`)
-      await settled(page)
-      expect(new Set(await page.locator('.row .ln').allTextContents())).toEqual(
-        new Set(['broker.log', 'storage.log']),
-      )
-      await box(page, 'access.log').click()
-      await expect.poll(() => hash(page)).not.toContain('hide')
-      await page.locator('.row .ln').filter({ hasText: 'access.log' }).first().waitFor()
       await page.context().close()
     })
 
@@ -241,10 +232,6 @@ describePage(
       await page.locator('.side').getByRole('checkbox', { name: 'db-1', exact: true }).click()
       await expect.poll(() => hash(page)).not.toContain('db-1')
       await page.locator('.row').first().waitFor()
-      // A link shows the same.
-      await page.goto(`${page.url().split('#')[0]}#file=broker.log&node=db-1&node=db-4&hide=db-1&by=node`)
-      await settled(page)
-      expect(new Set(await page.locator('.row .nn').allTextContents())).toEqual(new Set(['db-4']))
       await expect.poll(name).toMatch(/15,000 db-4/)
       await page.context().close()
     })
@@ -260,9 +247,7 @@ describePage(
     })
 
     it('names a node that is not there, and saves the records of the others', async () => {
-      const page = await open(
-        '#file=broker.log&file=storage.log&node=db-1&node=db-4&node=db-9&hide=storage.log',
-      )
+      const page = await open('#file=broker.log&node=db-1&node=db-4&node=db-9')
       await page.locator('.status').filter({ hasText: 'db-9 (no such node)' }).waitFor()
       await settled(page)
       const save = async (format: string) => {

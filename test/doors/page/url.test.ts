@@ -8,7 +8,6 @@ describe('the address', () => {
       file: fc.string({ minLength: 1 }),
       others: fc.uniqueArray(fc.string({ minLength: 1 }), { maxLength: 3 }),
       nodes: fc.uniqueArray(fc.string({ minLength: 1 }), { maxLength: 2 }),
-      hidden: fc.uniqueArray(fc.string({ minLength: 1 }), { maxLength: 2 }),
       by: fc.constantFrom('', 'file', 'node'),
       different: fc.string(),
       encoding: fc.string(),
@@ -32,7 +31,6 @@ describe('the address', () => {
       offset: fc.integer({ min: -1000, max: 1000 }),
       record: fc.boolean(),
       time: fc.string(),
-      size: fc.nat(),
     })
     fc.assert(
       fc.property(look, (each) => {
@@ -44,6 +42,6 @@ describe('the address', () => {
 
   it('reads nonsense as nothing', () => {
     expect(readLook('')).toEqual(NOTHING)
-    expect(readLook('#offset=x&size=-3&rotated=maybe')).toEqual(NOTHING)
+    expect(readLook('#offset=x&rotated=maybe')).toEqual(NOTHING)
   })
 })

@@ -3,7 +3,6 @@ import type { Log } from '../log/use-log.ts'
 import { useLoaded } from '../ui/answered.tsx'
 import { Button } from '../ui/controls.tsx'
 import { span } from '../ui/format.ts'
-import { useToolbar } from '../ui/listener.ts'
 import { NOTHING, writeLook } from '../url.ts'
 import { type Change, changeText } from './change.ts'
 
@@ -14,17 +13,10 @@ export function Marks({ log, data, width }: { log: Log; data: Histogram; width: 
     async (signal) => (await changes?.(MOST, signal)) ?? [],
     `${data.from} ${data.to} ${log.sources?.nodes}`,
   )
-  const box = useToolbar()
   const place = (ms: number) => ((ms - data.from) / (data.to - data.from)) * width
   const marks = grouped(known ?? [], data, place)
   return (
-    <div
-      ref={box}
-      class="changes"
-      role="toolbar"
-      aria-label="Changes of the configuration"
-      hidden={marks.length === 0}
-    >
+    <fieldset class="changes" aria-label="Changes of the configuration" hidden={marks.length === 0}>
       {marks.map((group) => {
         const first = group[0]!
         const name = `Change of the configuration at ${log.clock.wall(first.time).slice(0, 19)}: ${textOf(group)}`
@@ -39,7 +31,7 @@ export function Marks({ log, data, width }: { log: Log; data: Histogram; width: 
           />
         )
       })}
-    </div>
+    </fieldset>
   )
 }
 

@@ -3,7 +3,7 @@ import { apart, markOf, type Sources } from '../log/record/source.ts'
 import { Button, Check, Search } from '../ui/controls.tsx'
 import { ago, bytes, count, counted } from '../ui/format.ts'
 import { carry, type Look, toggled, writeLook } from '../url.ts'
-import { type Entry, type Folder, grouped, type LogEntry } from './group.ts'
+import { grouped, type LogEntry } from './group.ts'
 import type { ListedFile } from './order.ts'
 
 interface Props {
@@ -17,7 +17,7 @@ interface Props {
   sources: Sources | null
 }
 
-/** The logs, each with its rotated files, in folders where names have slashes. */
+/** The logs, each with its rotated files. */
 export function Files({ files, look, open, picked, pick, sources }: Props) {
   const [filter, setFilter] = useState('')
   const [opened, setOpened] = useState<Record<string, boolean>>({})
@@ -56,15 +56,15 @@ export function Files({ files, look, open, picked, pick, sources }: Props) {
         </Check>
       )}
       <ul class="files">
-        {needle === '' ? (
-          <Entries entries={entries} shared={shared} />
-        ) : (
-          fitting.slice(0, MOST).map((file) => (
-            <li key={file.name}>
-              <FileLink file={file} label={file.name} shared={shared} />
-            </li>
-          ))
-        )}
+        {needle === ''
+          ? entries
+              .slice(0, MOST)
+              .map((entry) => <LogItem key={entry.head.name} entry={entry} shared={shared} />)
+          : fitting.slice(0, MOST).map((file) => (
+              <li key={file.name}>
+                <FileLink file={file} label={file.name} shared={shared} />
+              </li>
+            ))}
       </ul>
       {(needle === '' ? entries : fitting).length > MOST && (
         <p class="hint">
@@ -81,40 +81,7 @@ interface Shared extends Omit<Props, 'files'> {
   toggle: (key: string, now: boolean) => void
 }
 
-function Entries({ entries, shared }: { entries: Entry[]; shared: Shared }) {
-  return (
-    <>
-      {entries
-        .slice(0, MOST)
-        .map((entry) =>
-          entry.kind === 'folder' ? (
-            <FolderItem key={`/${entry.path}`} folder={entry} shared={shared} />
-          ) : (
-            <LogItem key={entry.head.name} entry={entry} shared={shared} />
-          ),
-        )}
-    </>
-  )
-}
-
-function FolderItem({ folder, shared }: { folder: Folder; shared: Shared }) {
-  const key = `/${folder.path}`
-  const open = shared.isOpen(key, shared.look.file?.startsWith(`${folder.path}/`) ?? false)
-  return (
-    <li class="folder">
-      <Button icon="folder" aria-expanded={open} onClick={() => shared.toggle(key, open)}>
-        <span class="name">{folder.label}</span>
-      </Button>
-      {open && (
-        <ul>
-          <Entries entries={folder.entries} shared={shared} />
-        </ul>
-      )}
-    </li>
-  )
-}
-
-function LogItem({ entry: { head, label, rotated }, shared }: { entry: LogEntry; shared: Shared }) {
+function LogItem({ entry: { head, rotated }, shared }: { entry: LogEntry; shared: Shared }) {
   const { picked, pick } = shared
   const open = shared.isOpen(
     head.name,
@@ -130,7 +97,7 @@ function LogItem({ entry: { head, label, rotated }, shared }: { entry: LogEntry;
         onChange={() => pick(toggled(picked, head.name))}
       />
       {picked.includes(head.name) && <SourceMark sources={shared.sources} name={head.name} />}
-      <FileLink file={head} label={label} shared={shared} />
+      <FileLink file={head} label={head.name} shared={shared} />
       {rotated.length > 0 && (
         <Button
           class="quiet small rotated"

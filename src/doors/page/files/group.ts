@@ -3,42 +3,22 @@ import type { ListedFile } from './order.ts'
 
 /** A log with the files it was rotated into, newest first. */
 export interface LogEntry {
-  kind: 'log'
-  /** What to show: the name without its folders. */
-  label: string
   head: ListedFile
   rotated: ListedFile[]
 }
 
-/** A part of the names before a slash, with what is below it. */
-export interface Folder {
-  kind: 'folder'
-  label: string
-  path: string
-  entries: Entry[]
-}
-
-export type Entry = LogEntry | Folder
-
-/** The files as logs with their rotated parts, in folders where names have slashes; the order of the files is kept. */
-export function grouped(files: readonly ListedFile[]): Entry[] {
+/** The files as logs with their rotated parts; the order of the files is kept. */
+export function grouped(files: readonly ListedFile[]): LogEntry[] {
   const names = new Set(files.map((file) => file.name))
   const logs = new Map<string, ListedFile[]>()
   for (const file of files) {
     const log = logOf(file, names)
-    const known = logs.get(log)
-    if (known === undefined) logs.set(log, [file])
-    else known.push(file)
+    logs.set(log, [...(logs.get(log) ?? []), file])
   }
-  const root: Folder = { kind: 'folder', label: '', path: '', entries: [] }
-  for (const [log, members] of logs) {
+  return [...logs].map(([log, members]) => {
     const head = members.find((file) => file.name === log) ?? newest(members)
-    const parts = head.name.split('/')
-    const label = parts.pop()!
-    const rotated = members.filter((file) => file !== head).sort(byAge)
-    folderAt(root, parts).entries.push({ kind: 'log', label, head, rotated })
-  }
-  return root.entries
+    return { head, rotated: members.filter((file) => file !== head).sort(byAge) }
+  })
 }
 
 /** The names of the logs, without those of their rotated files. */
@@ -61,20 +41,6 @@ export function successorOf(files: readonly ListedFile[], gone: string): string 
   const names = new Set([...files.map((file) => file.name), gone])
   const parts = files.filter((file) => file.name !== gone && logOf({ ...file, log: null }, names) === gone)
   return parts.length === 0 ? null : newest(parts).name
-}
-
-function folderAt(root: Folder, parts: string[]): Folder {
-  let here = root
-  for (const part of parts) {
-    const path = here.path === '' ? part : `${here.path}/${part}`
-    let next = here.entries.find((entry): entry is Folder => entry.kind === 'folder' && entry.path === path)
-    if (next === undefined) {
-      next = { kind: 'folder', label: part, path, entries: [] }
-      here.entries.push(next)
-    }
-    here = next
-  }
-  return here
 }
 
 /** The log that a file is a part of: as the node says, otherwise by its name. */

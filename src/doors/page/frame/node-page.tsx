@@ -58,7 +58,7 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
   const pick = (chosen: string[]) => {
     const names = chosen[0] === '*' && logs.length > MOST ? logs : chosen
     if (names.length > MOST) say(`Only ${MOST} logs are read at once: the first ${MOST} of ${names.length}`)
-    go(carryTo({ ...look, hidden: [] }, names.slice(0, MOST), { time: moment.current() }))
+    go(carryTo(look, names.slice(0, MOST), { time: moment.current() }))
   }
   const open = (file: string) => go(carry(look, file, moment.current()))
   const changes = async (limit: number, signal: AbortSignal) =>
@@ -92,7 +92,7 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
             files={files}
             look={look}
             open={open}
-            picked={(sources?.files ?? filesOf(look)).filter((name) => !look.hidden.includes(name))}
+            picked={sources?.files ?? filesOf(look)}
             pick={pick}
             sources={sources}
           />

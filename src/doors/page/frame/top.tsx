@@ -3,7 +3,6 @@ import icon from '../icon.svg'
 import { token } from '../session/token.ts'
 import type { useSession } from '../session/use-session.ts'
 import { Button, type IconName } from '../ui/controls.tsx'
-import { useToolbar } from '../ui/listener.ts'
 import { HOME } from '../url.ts'
 
 const THEMES = ['auto', 'light', 'dark'] as const
@@ -28,7 +27,6 @@ interface Props {
 
 /** The node's name, and the page's own settings. */
 export function Top({ page: { theme, setTheme, showHelp, session }, name, home }: Props) {
-  const tools = useToolbar()
   const chosen = theme === 'auto' ? 'as the system' : theme
   return (
     <header class="top">
@@ -45,7 +43,7 @@ export function Top({ page: { theme, setTheme, showHelp, session }, name, home }
         <h1>{name}</h1>
       </a>
       <span class="space" />
-      <div ref={tools} class="tools" role="toolbar" aria-label="Page">
+      <div class="tools">
         {token.get() !== null && (
           <Button class="quiet" onClick={session.leave}>
             Sign out

@@ -3,7 +3,7 @@ import { useRef } from 'preact/hooks'
 import { put } from '../ui/clipboard.ts'
 import { Button, Check, Icon, type IconName } from '../ui/controls.tsx'
 import { bytes } from '../ui/format.ts'
-import { useDismiss, useToolbar } from '../ui/listener.ts'
+import { useDismiss } from '../ui/listener.ts'
 import { HOME, isMerged, titleOf, toggled } from '../url.ts'
 import { fieldsQueryOf, isNarrowed } from './find/query.ts'
 import { compareQueryOf, questionAt } from './panel/question.ts'
@@ -15,7 +15,6 @@ import type { Log } from './use-log.ts'
 export function Bar({ log }: { log: Log }) {
   const { look, file, live, acts, preferences } = log
   const name = titleOf(look)
-  const tools = useToolbar()
   return (
     <header class="bar">
       <a
@@ -37,7 +36,7 @@ export function Bar({ log }: { log: Log }) {
       </div>
       {file !== null && !isMerged(look) && <span class="dim size">{bytes(file.size)}</span>}
       <span class="space" />
-      <div ref={tools} class="tools" role="toolbar" aria-label="Log">
+      <div class="tools">
         <Button
           class={`follow ${live}`}
           aria-pressed={live !== 'off'}

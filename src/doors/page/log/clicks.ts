@@ -63,17 +63,3 @@ export function copyRows(event: ClipboardEvent, reader: Reader | null, box: HTML
   event.clipboardData?.setData('text/plain', `${lines.join('\n')}\n`)
   event.preventDefault()
 }
-
-/** In an expanded record the arrows move from value to value, so that all of them are one stop of the Tab key. */
-export function moveInDetails(event: KeyboardEvent): void {
-  const from = (event.target as HTMLElement).closest<HTMLElement>('.details .v')
-  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key]
-  if (from === null || step === undefined) return
-  event.preventDefault()
-  const all = [...from.closest('.details')!.querySelectorAll<HTMLElement>('.v')]
-  const next = all[all.indexOf(from) + step]
-  if (next === undefined) return
-  from.tabIndex = -1
-  next.tabIndex = 0
-  next.focus()
-}

@@ -27,9 +27,8 @@ export function useLogKeys(
     }
     const act = actsOf(reader.current, box.current!, acts)[event.key]
     if (act === undefined) return
-    // Enter and Space on a button are the button's own, and so are the arrows in an expanded record.
+    // Enter and Space on a button are the button's own.
     if ((event.key === 'Enter' || event.key === ' ') && from.matches('button, a, summary, input')) return
-    if (event.key.startsWith('Arrow') && from.closest('.details') !== null) return
     event.preventDefault()
     if (RECORD_KEYS.has(event.key)) box.current?.focus({ preventScroll: true })
     act()

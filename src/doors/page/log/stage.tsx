@@ -5,7 +5,7 @@ import { count, counted } from '../ui/format.ts'
 import { useListener } from '../ui/listener.ts'
 import { useSlow } from '../ui/store.ts'
 import { titleOf } from '../url.ts'
-import { clickRow, copyRows, moveInDetails } from './clicks.ts'
+import { clickRow, copyRows } from './clicks.ts'
 import { selectedText } from './menu.tsx'
 import { Nothing } from './nothing.tsx'
 import { columnsOf } from './record/rows.ts'
@@ -36,6 +36,7 @@ export function Stage({ log }: { log: Log }) {
         </div>
       )}
       {log.fields.length > 0 && made !== null && <Header log={log} />}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the keys of the log are heard on the whole page */}
       <section
         ref={box}
         id="records"
@@ -51,7 +52,6 @@ export function Stage({ log }: { log: Log }) {
             if (found !== null) acts.openValue(found.value, found.at)
           })
         }
-        onKeyDown={moveInDetails}
         onCopy={(event) => copyRows(event, reader.current, box.current!)}
       />
       <div class="ring" aria-hidden="true" />

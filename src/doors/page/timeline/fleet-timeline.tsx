@@ -33,9 +33,8 @@ export function FleetTimeline({ LogView, ids, visit, ...log }: Props) {
     go(
       files.length === 0 || nodes.length === 0
         ? NOTHING
-        : carryTo({ ...look, hidden: [] }, files, { nodes, time: moment.current() }),
+        : carryTo(look, files, { nodes, time: moment.current() }),
     )
-  const shown = (names: readonly string[] = []) => names.filter((name) => !look.hidden.includes(name))
   const fitting = Math.max(1, Math.floor(MOST / Math.max(1, files.length)))
   const isTooMany = nodes.length > fitting
   // How many logs a pattern means is known once they are listed.
@@ -43,7 +42,7 @@ export function FleetTimeline({ LogView, ids, visit, ...log }: Props) {
   useEffect(() => {
     if (!isUnknown && isTooMany) note({ ...look, nodes: nodes.slice(0, fitting) })
   }, [isUnknown, isTooMany])
-  const left = ids.length - shown(nodes).length
+  const left = ids.length - nodes.length
   return (
     <>
       <nav class="side" aria-label="Nodes and logs">
@@ -57,16 +56,16 @@ export function FleetTimeline({ LogView, ids, visit, ...log }: Props) {
           title="Nodes"
           names={ids}
           all={look.nodes[0] === '*'}
-          picked={shown(sources?.nodes)}
-          pick={(picked) => read(shown(sources?.files ?? filesOf(look)), picked)}
+          picked={sources?.nodes ?? []}
+          pick={(picked) => read([...(sources?.files ?? filesOf(look))], picked)}
           sources={sources}
         />
         <Boxes
           title="Logs"
           names={logs}
           all={look.file === '*'}
-          picked={shown(sources?.files)}
-          pick={(files) => read(files, shown(look.nodes))}
+          picked={sources?.files ?? []}
+          pick={(files) => read(files, look.nodes)}
           sources={sources}
         />
       </nav>
@@ -77,7 +76,7 @@ export function FleetTimeline({ LogView, ids, visit, ...log }: Props) {
             key={`${look.nodes}:${look.file}:${visit}`}
             node="Fleet"
             sources={sources}
-            changes={(limit, signal) => changesOf(shown(sources?.nodes), limit, signal)}
+            changes={(limit, signal) => changesOf(sources?.nodes ?? [], limit, signal)}
             toOthers={(time) => go(carryTo(NOTHING, ['*'], { nodes: ['*'], time }))}
             open={(file) => read([file], look.nodes)}
           />
@@ -88,7 +87,7 @@ export function FleetTimeline({ LogView, ids, visit, ...log }: Props) {
 }
 
 /** The changes of these nodes' configurations; a node that does not tell its history has none. */
-async function changesOf(ids: string[], limit: number, signal: AbortSignal): Promise<Change[]> {
+async function changesOf(ids: readonly string[], limit: number, signal: AbortSignal): Promise<Change[]> {
   const all: Change[] = []
   for (const id of ids.slice(0, MOST_HISTORIES)) {
     const client = clientAt(new URL(`nodes/${encodeURIComponent(id)}/`, base))

@@ -68,7 +68,6 @@ const PATHS = {
   filter: 'M2 3.5h12L9.5 9v4.5l-3-1.5V9Z',
   fields: 'M2 4h4M9 4h5M2 8h6M11 8h3M2 12h3M8 12h6',
   export: 'M8 10V2M4.5 5.5 8 2l3.5 3.5M2.5 10v3.5h11V10',
-  folder: 'M2 4h4l1.5 1.5H14V13H2Z',
   clock: 'M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2ZM8 4.8V8l2.2 1.6',
   close: 'M4 4l8 8M12 4l-8 8',
   back: 'M10 3 5 8l5 5',

@@ -1,16 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { type Entry, familyOf, grouped } from '../../../../src/doors/page/files/group.ts'
+import { familyOf, grouped, type LogEntry } from '../../../../src/doors/page/files/group.ts'
 import { grown, inOrder } from '../../../../src/doors/page/files/order.ts'
 import { NAMINGS } from '../../../log/rotated/namings.ts'
 
 const file = (name: string, modified?: string) => ({ name, size: 1, ...(modified ? { modified } : {}) })
-/** Names only: a log with its rotated files as [head, ...rotated], a folder as { name: [...] }. */
-const names = (entries: Entry[]): unknown[] =>
-  entries.map((entry) =>
-    entry.kind === 'folder'
-      ? { [entry.label]: names(entry.entries) }
-      : [entry.head.name, ...entry.rotated.map((each) => each.name)],
-  )
+/** Names only: each log with its rotated files, as [head, ...rotated]. */
+const names = (entries: LogEntry[]) =>
+  entries.map(({ head, rotated }) => [head.name, ...rotated.map((each) => each.name)])
 
 describe('the list of logs', () => {
   it.each([
@@ -25,7 +21,7 @@ describe('the list of logs', () => {
     [['a-2026-11-14.log', 'a-2026-11-15.log'], null],
     [['broker.log', 'broker.log@000011'], null],
   ])('groups %j under one log', (all, order) => {
-    const [only, ...others] = names(grouped(all.map((name) => file(name)))) as string[][]
+    const [only, ...others] = names(grouped(all.map((name) => file(name))))
     expect(others).toEqual([])
     expect([...only!].sort()).toEqual([...all].sort())
     if (order !== null) expect(only).toEqual(order)
@@ -48,14 +44,6 @@ describe('the list of logs', () => {
     const files = [file('x'), { ...file('y'), log: 'x' }, { ...file('z'), log: null }]
     expect(names(grouped(files))).toEqual([['x', 'y'], ['z']])
     expect(familyOf(files, 'y').map((each) => each.name)).toEqual(['x', 'y'])
-  })
-
-  it('makes folders of names with slashes', () => {
-    const files = ['top.log', 'db/a.log', 'db/a.log.1', 'db/deep/b.log'].map((name) => file(name))
-    expect(names(grouped(files))).toEqual([
-      ['top.log'],
-      { db: [['db/a.log', 'db/a.log.1'], { deep: [['db/deep/b.log']] }] },
-    ])
   })
 
   it('orders by age when times come, and then moves nothing', () => {

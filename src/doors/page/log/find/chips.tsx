@@ -1,5 +1,4 @@
 import { Button } from '../../ui/controls.tsx'
-import { useToolbar } from '../../ui/listener.ts'
 import type { Log } from '../use-log.ts'
 import { inverted, invertedLevel, levelText, termText } from './terms.ts'
 
@@ -8,33 +7,30 @@ export function Chips({ log }: { log: Log }) {
   const { look } = log
   const { apply } = log.acts
   const { terms } = look
-  const box = useToolbar()
   // A level and above is a button that is pressed.
   const exact = look.level.startsWith('=')
-  const none = terms.length === 0 && !exact
+  if (terms.length === 0 && !exact) return null
   return (
-    <div ref={box} class={none ? 'chips none' : 'chips'} role="toolbar" aria-label="Active filters">
-      <ul>
-        {exact && (
-          <Chip
-            label={levelText(look.level)}
-            invert={() => apply({ level: invertedLevel(look.level) })}
-            remove={() => apply({ level: '' })}
-          />
-        )}
-        {terms.map((term, index) => (
-          <Chip
-            key={`${term.kind}:${term.value}`}
-            label={termText(term)}
-            not={termText(term).startsWith('not ') || termText(term).startsWith('without ')}
-            {...(term.kind === 'pattern'
-              ? {}
-              : { invert: () => apply({ terms: terms.with(index, inverted(term)) }) })}
-            remove={() => apply({ terms: terms.toSpliced(index, 1) })}
-          />
-        ))}
-      </ul>
-    </div>
+    <ul class="chips" aria-label="Active filters">
+      {exact && (
+        <Chip
+          label={levelText(look.level)}
+          invert={() => apply({ level: invertedLevel(look.level) })}
+          remove={() => apply({ level: '' })}
+        />
+      )}
+      {terms.map((term, index) => (
+        <Chip
+          key={`${term.kind}:${term.value}`}
+          label={termText(term)}
+          not={termText(term).startsWith('not ') || termText(term).startsWith('without ')}
+          {...(term.kind === 'pattern'
+            ? {}
+            : { invert: () => apply({ terms: terms.with(index, inverted(term)) }) })}
+          remove={() => apply({ terms: terms.toSpliced(index, 1) })}
+        />
+      ))}
+    </ul>
   )
 }
 

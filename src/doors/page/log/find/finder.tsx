@@ -1,7 +1,6 @@
 import { LEVELS } from '../../../client.ts'
 import { Button } from '../../ui/controls.tsx'
 import { count, counted } from '../../ui/format.ts'
-import { useToolbar } from '../../ui/listener.ts'
 import { type Totals, totalAt } from '../chart/totals.ts'
 import type { Log } from '../use-log.ts'
 import { isFiltered } from './query.ts'
@@ -14,11 +13,9 @@ export function Finder({ log }: { log: Log }) {
   const { apply } = acts
   const levels = hasLevels(totals) || (log.made?.columns.filled.has('l') ?? false)
   const { level, rotated, all } = look
-  const form = useToolbar<HTMLFormElement>()
   const filtered = isFiltered(look)
   return (
     <form
-      ref={form}
       class="finder"
       aria-label="Find in this log"
       // Enter belongs to the field.
@@ -33,7 +30,7 @@ export function Finder({ log }: { log: Log }) {
         aria-expanded={log.unfolded}
         onClick={() => log.setUnfolded(!log.unfolded)}
       />
-      <div class="filters" role="toolbar" aria-label="Filters">
+      <div class="filters">
         {(levels || level !== '') && (
           <fieldset class="levels">
             <legend class="hidden">Level</legend>

@@ -5,11 +5,10 @@ import { filesOf, isMerged, type Look, type Term } from '../../url.ts'
 export const ENCODINGS = ['latin1', 'utf-16le', 'utf-16be'] as const
 
 export function queryOf(look: Look): LogQuery {
-  const shown = (names: string[]) => names.filter((name) => !look.hidden.includes(name))
-  const files = shown(filesOf(look))
+  const files = filesOf(look)
   const base = {
     file: files.length === 1 ? files[0]! : files,
-    node: look.nodes.length === 0 ? undefined : shown(look.nodes),
+    node: look.nodes.length === 0 ? undefined : look.nodes,
     // Several logs always come with their rotated files.
     rotated: (look.rotated && !isMerged(look)) || undefined,
     encoding: (ENCODINGS as readonly string[]).includes(look.encoding)
@@ -17,7 +16,6 @@ export function queryOf(look: Look): LogQuery {
       : undefined,
     since: look.since || undefined,
     until: look.until || undefined,
-    ansi: true,
     raw: true,
   }
   if (look.all) return base
@@ -26,7 +24,7 @@ export function queryOf(look: Look): LogQuery {
 
 /** What fields and exports are about: the records that match, whatever else the list shows. */
 export function fieldsQueryOf(look: Look): LogQuery {
-  const { ansi: _, raw: __, ...query } = queryOf({ ...look, all: false })
+  const { raw: _, ...query } = queryOf({ ...look, all: false })
   return query
 }
 

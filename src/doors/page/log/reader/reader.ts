@@ -41,7 +41,7 @@ export class Reader extends Screen {
       if (this.closed || this.window.failure !== null) return
       this.list.place(this.window.firstSeq, 0)
     } else {
-      await this.window.openTail(this.look.size || undefined)
+      await this.window.openTail()
       if (this.closed || this.window.failure !== null) return
       this.list.toEnd()
     }

@@ -74,9 +74,9 @@ export class LogWindow {
     this.#follower?.abort()
   }
 
-  openTail(size = FIRST): Promise<void> {
+  openTail(): Promise<void> {
     return this.#load('open', async () => {
-      const { content, prev, next } = await this.#page({ size })
+      const { content, prev, next } = await this.#page({ size: FIRST })
       this.#set(content, { older: prev, newer: next })
       this.atEnd = true
     })

@@ -17,8 +17,6 @@ export function renderDetails(shown: Shown, look: RowLook): HTMLElement {
   if (look.marks.length > 0 && details.querySelector('mark') === null)
     details.append(element('pre', 'as-written', styled(clip(shown.raw, LONGEST), look.marks)))
   details.append(renderActs(look))
-  for (const [index, each] of [...details.querySelectorAll<HTMLElement>('.v')].entries())
-    each.tabIndex = index === 0 ? 0 : -1
   return details
 }
 

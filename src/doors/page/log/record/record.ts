@@ -1,5 +1,5 @@
 import { LEVELS, type Level, type LogRecord } from '../../../client.ts'
-import { ansi } from './ansi.ts'
+import { withoutEscapes } from './ansi.ts'
 
 /** What happened to the file or the view, shown between records. */
 export interface Note {
@@ -33,7 +33,7 @@ export function parse(line: string): Shown {
   } catch {
     record = { raw: line }
   }
-  const body = record.ansi ?? record.message ?? record.raw ?? ''
+  const body = withoutEscapes(record.message ?? record.raw ?? '')
   const lines = body.split(/\r?\n/)
   while (lines.length > 1 && lines.at(-1) === '') lines.pop()
   const { source } = record
@@ -66,9 +66,7 @@ function asWritten(_: string, value: unknown, context?: { source?: string }): un
 export function textOf(item: Item, columns: boolean): string {
   if (typeof item !== 'string') return columns ? `-- ${item.text}` : ''
   const shown = parse(item)
-  // Colours are for the eye: what is copied goes into tickets and greps.
-  if (columns) return ansi(shown.raw).text
-  return ansi([shown.message, ...shown.rest].join('\n')).text
+  return columns ? withoutEscapes(shown.raw) : [shown.message, ...shown.rest].join('\n')
 }
 
 /** `2026-01-02T03:04:05.678+01:00` as the log writes it: wall time, to the millisecond. */

@@ -5,7 +5,7 @@ import type { Shown } from './record.ts'
 export interface Sources {
   files: readonly string[]
   nodes: readonly string[]
-  /** The log whose records do not say where they are from, because it is the only one that is not hidden. */
+  /** The log whose records do not say where they are from, because it is the only one; otherwise ''. */
   alone: string
 }
 
@@ -47,8 +47,7 @@ export function sourcesOf(
 ): Sources | null {
   if (!isMerged(look)) return null
   const files = expanded(filesOf(look), logs)
-  const shown = files.filter((name) => !look.hidden.includes(name))
-  return { files, nodes: expanded(look.nodes, nodes), alone: shown.length === 1 ? shown[0]! : '' }
+  return { files, nodes: expanded(look.nodes, nodes), alone: files.length === 1 ? files[0]! : '' }
 }
 
 /** Patterns become the names that they match. All are in the order of the list; those that are not in it come last. */

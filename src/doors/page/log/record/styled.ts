@@ -1,29 +1,17 @@
-import { ansi } from './ansi.ts'
+import { withoutEscapes } from './ansi.ts'
 import type { Matcher } from './match.ts'
 
-/** Text with ANSI colours and marked hits, as text nodes only. */
+/** Text with its hits marked, as text nodes only. */
 export function styled(source: string, marks: readonly Matcher[]): DocumentFragment {
   const out = document.createDocumentFragment()
-  const { text: plain, spans } = ansi(source)
-  const hits = hitsIn(plain, marks)
-  // Cut at every boundary of a colour or a hit; each piece has one style.
-  const bounds = [...spans, ...hits].flatMap(({ from, to }) => [from, to])
-  const cuts = [...new Set([0, ...bounds, plain.length])].sort((a, b) => a - b)
-  let [nextSpan, nextHit] = [0, 0]
-  for (const [index, from] of cuts.slice(0, -1).entries()) {
-    while (nextSpan < spans.length && spans[nextSpan]!.to <= from) nextSpan++
-    while (nextHit < hits.length && hits[nextHit]!.to <= from) nextHit++
-    const [span, hit] = [at(spans[nextSpan], from), at(hits[nextHit], from)]
-    const piece = plain.slice(from, cuts[index + 1])
-    if (hit !== null) out.append(element('mark', '', piece))
-    else out.append(span === null ? piece : element('span', span.classes, piece))
+  const text = withoutEscapes(source)
+  let at = 0
+  for (const { from, to } of hitsIn(text, marks)) {
+    out.append(text.slice(at, from), element('mark', '', text.slice(from, to)))
+    at = to
   }
+  out.append(text.slice(at))
   return out
-}
-
-/** A stretch, if it has begun. */
-function at<T extends { from: number }>(stretch: T | undefined, from: number): T | null {
-  return stretch !== undefined && stretch.from <= from ? stretch : null
 }
 
 /** The stretches that are searched for in order, without overlaps. */
