@@ -18,21 +18,12 @@ interface Props {
 }
 
 /** The logs, each with its rotated files. */
-export function Files({ files, look, open, picked, pick, sources }: Props) {
+export function Files({ files, ...shared }: Props) {
+  const { look, pick } = shared
   const [filter, setFilter] = useState('')
-  const [opened, setOpened] = useState<Record<string, boolean>>({})
   const needle = filter.toLowerCase()
   const fitting = files.filter((file) => file.name.toLowerCase().includes(needle))
   const entries = needle === '' ? grouped(files) : []
-  const shared: Shared = {
-    look,
-    open,
-    picked,
-    pick,
-    sources,
-    isOpen: (key, fallback) => opened[key] ?? fallback,
-    toggle: (key, now) => setOpened({ ...opened, [key]: !now }),
-  }
   if (files.length === 0)
     return (
       <p class="hint" role="status">
@@ -76,17 +67,12 @@ export function Files({ files, look, open, picked, pick, sources }: Props) {
   )
 }
 
-interface Shared extends Omit<Props, 'files'> {
-  isOpen: (key: string, fallback: boolean) => boolean
-  toggle: (key: string, now: boolean) => void
-}
+type Shared = Omit<Props, 'files'>
 
 function LogItem({ entry: { head, rotated }, shared }: { entry: LogEntry; shared: Shared }) {
   const { picked, pick } = shared
-  const open = shared.isOpen(
-    head.name,
-    rotated.some((file) => file.name === shared.look.file),
-  )
+  const [opened, setOpened] = useState<boolean | null>(null)
+  const open = opened ?? rotated.some((file) => file.name === shared.look.file)
   return (
     <li>
       <input
@@ -103,7 +89,7 @@ function LogItem({ entry: { head, rotated }, shared }: { entry: LogEntry; shared
           class="quiet small rotated"
           aria-expanded={open}
           aria-label={`${counted(rotated.length, 'rotated file')} of ${head.name}`}
-          onClick={() => shared.toggle(head.name, open)}
+          onClick={() => setOpened(!open)}
         >
           {count(rotated.length)} rotated
         </Button>

@@ -21,6 +21,8 @@ export function SearchField({ log }: { log: Log }) {
     if (kind !== undefined) setRegex(kind === 'regex')
   }, [searched, kind])
   const pending = find !== searched
+  const typed = useRef(find)
+  typed.current = find
   const fields = async () => {
     const found = await client.fields(fieldsQueryOf(look)).catch(() => null)
     return new Set(found?.fields.map(({ name }) => name))
@@ -33,7 +35,7 @@ export function SearchField({ log }: { log: Log }) {
     // `a:b` is a condition where the log has such a field, and otherwise a text.
     if (reading !== null && !reading.isLikely) reading = readTyped(text, await fields())
     // Something else was typed meanwhile.
-    if (!applied.current) return
+    if (typed.current !== text) return
     if (reading?.isLikely) setFind('')
     acts.apply(reading?.isLikely ? withReading(look, reading) : withSearch(look, text, regex))
   }
