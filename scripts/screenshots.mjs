@@ -109,12 +109,7 @@ await inFolder(async (folder) => {
       await page.locator('.findings li').first().waitFor()
     })
     await shoot('timeline', '#file=storage.log&file=query-slow.log&file=access.log', {}, rows)
-    await shoot(
-      'find',
-      '#file=storage.log&q=compaction&mark=Storage&mark=cost',
-      { colorScheme: 'dark' },
-      rows,
-    )
+    await shoot('find', '#file=storage.log&q=compaction', { colorScheme: 'dark' }, rows)
     await shoot('phone', '', phone)
     await shoot('phone-log', '#file=storage.log&level=warn', phone, rows)
   } finally {

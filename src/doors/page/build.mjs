@@ -101,12 +101,7 @@ async function gzip(bytes) {
 /** A hash of everything the page is made of: its sources, what it imports, and the versions of what it bundles. */
 async function fingerprint() {
   const hash = createHash('sha256')
-  const single = [
-    'src/doors/client.ts',
-    'src/core/mask/mask.ts',
-    'src/kit/suggestion.ts',
-    'package-lock.json',
-  ]
+  const single = ['src/doors/client.ts', 'src/core/mask/mask.ts', 'package-lock.json']
   for (const name of ['instant', 'offset', 'wall-clock', 'error', 'where/compare', 'histogram/steps'])
     single.push(`src/log/${name}.ts`)
   const files = single.map((name) => join(root, name))
