@@ -69,7 +69,7 @@ try {
 
     // The spike begins 47 minutes before the start, and is gone 12 minutes later.
     const range = await (await fetch(`${url}/api/v1/log/histogram?file=storage.log`)).json()
-    const chart = await page.locator('.histogram canvas').first().boundingBox()
+    const chart = await page.locator('.histogram svg').first().boundingBox()
     const at = (minutes) => {
       const time = started - minutes * 60_000
       return chart.x + (chart.width * (time - range.from)) / (range.to - range.from)
