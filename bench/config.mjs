@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { parse } from 'smol-toml'
 import { redact } from '../dist/core/mask/redact.js'
-import { maskedText } from '../dist/core/node/masked.js'
+import { maskedText } from '../dist/core/node/config.js'
 import { SHAPES } from './config-shapes.mjs'
 
 const KIB = 1024

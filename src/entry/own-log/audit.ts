@@ -1,4 +1,4 @@
-import { addressOf } from '../../core/http/peer.ts'
+import { addressOf } from '../../core/http/caller.ts'
 import { callOf } from '../../doors/mcp/service.ts'
 import { watchBody } from '../../kit/observe/observer.ts'
 import { idFields } from '../../kit/observe/request-id.ts'

@@ -1,4 +1,4 @@
-import { addressOf, networkOf } from '../../core/http/peer.ts'
+import { addressOf, networkOf } from '../../core/http/caller.ts'
 import { Problem, problemResponse } from '../../core/http/problem.ts'
 import { BoundedMap } from '../../kit/limits/bounded-map.ts'
 import type { Fetch } from '../own-log/access.ts'
