@@ -17,6 +17,7 @@ export function folderStore(store: Store, folder: string): EveryMember<Store> {
       const read: StoreRead | null = isKey(key) ? await store.read(folder + key, range, options) : null
       return read && { ...read, entry: inside(read.entry) }
     },
+    spans: store.spans && ((entry, signal) => store.spans!({ ...entry, key: folder + entry.key }, signal)),
     watch: store.watch && ((key, changed) => store.watch!(folder + key, changed)),
   }
 }

@@ -1,5 +1,6 @@
 import { concat } from '../kit/bytes.ts'
 import { systemClock } from '../kit/limits/clock.ts'
+import { timesToShip } from '../log/seek/shipped.ts'
 import { inflate } from '../store/codec/member.ts'
 import {
   beginKey,
@@ -142,7 +143,8 @@ async function merge(context: LifeContext, group: readonly Stored[], done: Compa
   }
   const text = concat(texts)
   const [start, end] = [group[0]!.start, group.at(-1)!.end]
-  const name = segmentName({ start, end, crc: native.crc32(text) })
+  const times = timesToShip(text) ?? undefined
+  const name = segmentName({ start, end, crc: native.crc32(text), times })
   await bucket.put(home + lifeFolder(log, life) + name, await native.gzip(text, SMALL), { once: true })
   for (const { key } of group) await bucket.remove(key)
   done.merged += group.length

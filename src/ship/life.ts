@@ -1,6 +1,7 @@
 import type { BufferPool } from '../kit/bytes.ts'
 import type { Clock } from '../kit/limits/clock.ts'
 import type { ConcurrencyLimit } from '../kit/limits/concurrency-limit.ts'
+import { timesToShip } from '../log/seek/shipped.ts'
 import {
   beginKey,
   type End,
@@ -156,7 +157,8 @@ export class Life {
     const text = await this.#matching(claim)
     const packed = text ? await native.gzip(text, SMALL) : await this.#storedYoung(claim)
     if (!packed) return
-    const segment = { start: from, end: shipped, crc: claim.crc }
+    const times = text && timesToShip(text)
+    const segment = { start: from, end: shipped, crc: claim.crc, ...(times && { times }) }
     await bucket.put(lifeFolder(log, this.number) + segmentName(segment), packed, { once: true })
     this.#at.from = shipped
   }
@@ -230,6 +232,7 @@ export class Life {
       const crc = native.crc32(bytes)
       const isBehind = size - end >= rules.segmentBytes
       const packed = await native.gzip(bytes, due.young || isBehind ? FAST : SMALL)
+      const times = due.young ? null : timesToShip(bytes)
       const tailFrom = Math.max(0, bytes.length - TAIL_BYTES)
       const claim = due.young
         ? { from, to: end, crc }
@@ -240,7 +243,7 @@ export class Life {
         claim,
         waiting: size > end ? clock.elapsed() : null,
         since: due.young ? after.since || clock.now() : 0,
-        segment: { start: from, end, crc, young: due.young },
+        segment: { start: from, end, crc, young: due.young, ...(times && { times }) },
         packed,
       }
     } finally {

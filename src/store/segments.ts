@@ -14,6 +14,7 @@ import {
   type EveryMember,
   type ListOptions,
   type ReadOptions,
+  type Span,
   type Store,
   StoreError,
   type StoreRead,
@@ -75,6 +76,7 @@ class SegmentStore {
         return 'life' in found ? entryOf(key, found.life) : found.mirrored
       },
       read: (key, range, options = {}) => this.#read(key, range, options),
+      spans: (entry, signal) => this.#spans(entry, signal),
       watch: mirror.watch && ((key, changed) => mirror.watch!(key, changed)),
     }
   }
@@ -110,6 +112,22 @@ class SegmentStore {
       const isMissing = error instanceof StoreError && error.code === 'unavailable'
       if (!this.#options.optionalMirror || !isMissing) throw error
     }
+  }
+
+  /** From the names of segments. The young text has none: what it says is read. */
+  async #spans(
+    { key, etag }: Pick<Entry, 'key' | 'etag'>,
+    signal?: AbortSignal,
+  ): Promise<readonly Span[] | null> {
+    const { log } = parseFile(key)
+    const found = parseTag(etag)
+    if (!found) return null
+    const spans: Span[] = []
+    for (const segment of await this.#shipped.lives.finishedSegments({ log, ...found }, signal)) {
+      if (segment.start !== (spans.at(-1)?.end ?? segment.start) || !segment.times) return null
+      spans.push({ offset: segment.start, end: segment.end, ...segment.times })
+    }
+    return spans.length > 0 ? spans : null
   }
 
   async #read(key: string, range: ByteRange | undefined, options: ReadOptions): Promise<StoreRead | null> {

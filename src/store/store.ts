@@ -102,10 +102,32 @@ export interface Store {
   /** The bytes with the entry they came from, in one round trip; null when there is no such file. */
   read(key: string, range?: ByteRange, options?: ReadOptions): Promise<StoreRead | null>
   /**
+   * When the records of this version of a file were written, stretch by stretch and without a hole from its first byte on, where the store
+   * knows that without reading them; null where it does not. Only of files whose bytes never change.
+   */
+  spans?:
+    | ((entry: Pick<Entry, 'key' | 'etag'>, signal?: AbortSignal) => Promise<readonly Span[] | null>)
+    | undefined
+  /**
    * Calls `changed` soon after the file at `key` may have changed, appeared or disappeared; returns a function that
    * stops it. Only where the system sends notifications; without it, followers poll.
    */
   watch?: ((key: string, changed: () => void) => () => void) | undefined
+}
+
+/** A stretch of a file in whole lines, and the times of the records that start in it. */
+export interface Span {
+  offset: number
+  /** One past its last byte. */
+  end: number
+  /** Whose times they are: the name of a log format. */
+  format: string
+  /** Whether the lines name their zone; otherwise the times are UTC. */
+  isZoned: boolean
+  /** Where its first record with a time starts, from `offset` on. */
+  first: number
+  earliest: number
+  latest: number
 }
 
 /** What wraps a T and must name every member of it, also the optional ones, so that none is forgotten. */

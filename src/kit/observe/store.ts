@@ -49,6 +49,7 @@ export function observedStore(store: Store, registry: Registry): Store {
     },
     stat: (key, options) => call('stat', store.stat(key, options)),
     read: (key, range, options) => call('read', store.read(key, range, options), counted),
+    spans: store.spans && ((entry, signal) => store.spans!(entry, signal)),
     watch: store.watch && ((key, changed) => store.watch!(key, changed)),
   }
   const fast = fastReads(store)

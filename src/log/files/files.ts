@@ -7,6 +7,7 @@ import {
   type Entry,
   type ListOptions,
   type ReadOptions,
+  type Span,
   type Store,
   type StoreRead,
 } from '../../store/store.ts'
@@ -55,6 +56,10 @@ export interface LogFiles {
   stat(name: string, signal?: AbortSignal, maxAge?: number): Promise<Entry>
   /** Bytes of a listed name; anything else is a LogError `unknown-file`. */
   read(name: string, range: ByteRange | undefined, options?: FileReadOptions): Promise<StoreRead>
+  /** When the records of a listed name were written, as far as the store knows: see `Store`. Absent where it never does. */
+  spans?:
+    | ((entry: Pick<Entry, 'key' | 'etag'>, signal?: AbortSignal) => Promise<readonly Span[] | null>)
+    | undefined
   /** The joined log of a name, which may be empty; null if the name cannot be one. Absent where nothing is joined. */
   joined?: ((name: string) => Promise<JoinedLog | null>) | undefined
   /** A mark that changes when a file appears or disappears. Absent or null if the store has none. */
@@ -201,6 +206,9 @@ export function logFiles(
       }
       return (await store.read(name, range, options)) ?? absent(name, options.signal)
     },
+    ...(store.spans && {
+      spans: async (entry, signal) => (!joins && isListed(entry.key) ? store.spans!(entry, signal) : null),
+    }),
     revision,
     // A joined log grows by new objects, which no store reports.
     watch: (name, changed) => (joins ? null : (store.watch?.(name, changed) ?? null)),

@@ -48,6 +48,8 @@ export function narrowFiles(files: LogFiles, patterns: readonly string[]): Every
     async read(name, range, options) {
       return included(name) ? files.read(name, range, options) : unknownFile()
     },
+    spans:
+      files.spans && (async (entry, signal) => (included(entry.key) ? files.spans!(entry, signal) : null)),
     joined: files.joined && (async (name) => (included(name) ? files.joined!(name) : null)),
     revision: () => files.revision?.() ?? null,
     watch: (name, changed) => (included(name) ? files.watch(name, changed) : null),

@@ -222,7 +222,8 @@ function unendedIn(files: readonly RotatedFile[], headOf: HeadOf): Entry[] {
 function* arrange(members: RotatedFile[], headOf: HeadOf): Generator<void, Arranged> {
   const order = [...members].sort(byName)
   yield
-  const newest = order.slice(-MAX_COPIES)
+  // A shipper compares whole files: what it shipped as two lives is no copy.
+  const newest = order.filter(({ shipped }) => !shipped).slice(-MAX_COPIES)
   const copies = newest.flatMap((member, i) =>
     i > 0 && mayBeCopy(newest[i - 1]!, member) ? [newest[i - 1]!, member] : [],
   )

@@ -6,6 +6,7 @@ import type { Text } from '../text/text.ts'
 import { piecesOf, type TimedPiece } from './pieces.ts'
 import { isStill, keyOf, type Print, printOf } from './print.ts'
 import { type ProbeOptions, stretchOf } from './probes.ts'
+import { shippedTimes } from './shipped.ts'
 
 /** How much of a log is read through for one request at most, if its times are not known: on a disk, and elsewhere. */
 const WHOLE = 256 * 1024 * 1024
@@ -15,12 +16,23 @@ const MAX_FILES = 32
 const MAX_PIECES = 2048
 
 /** The times of a file. */
+export interface FileTimes {
+  pieces: readonly TimedPiece[]
+  /** Where its first record with a time starts; null if there is none near its beginning. */
+  first: number | null
+  /** Whether its last line is whole. */
+  isWhole: boolean
+}
+
+/** The times of a file that was read through, and what shows that they are still right. */
 interface KnownTimes {
   print: Print
   pieces: readonly TimedPiece[]
 }
 
 const knownOf = perFiles(() => new BoundedMap<string, KnownTimes>(MAX_FILES))
+/** What a shipper said of the times of a file, for the searches for `since` and `until` of a request. */
+const toldOf = perOwner<Budget, SharedWork<FileTimes | 'spent' | null, Text>>(() => new SharedWork(true))
 /** The searches for `since` and `until` of a request read a file once. */
 const readsOf = perOwner<Budget, SharedWork<KnownTimes | 'spent', Text>>(() => new SharedWork(true))
 
@@ -33,34 +45,48 @@ export async function timesOf(
   options: ProbeOptions,
 ): Promise<readonly TimedPiece[] | 'spent' | null> {
   const full = parts.filter(({ entry }) => entry.size > 0)
+  const told: (FileTimes | null)[] = []
+  for (const part of full) {
+    const times = await toldOf(options.budget).run(part, () => shippedTimes(part, options))
+    if (times === 'spent') return times
+    told.push(times)
+  }
   const known: (KnownTimes | null)[] = []
-  for (const part of full) known.push(await stillKnown(part, options))
-  const unread = full.reduce((sum, { entry }, i) => sum + entry.size - (known[i]?.print.size ?? 0), 0)
+  for (const [i, part] of full.entries()) known.push(told[i] ? null : await stillKnown(part, options))
+  const unread = full.reduce(
+    (sum, { entry }, i) => sum + (told[i] ? 0 : entry.size - (known[i]?.print.size ?? 0)),
+    0,
+  )
   const most = options.wholeBytes ?? (options.files.isNear ? WHOLE : REMOTE_WHOLE)
   if (unread > Math.min(most, options.budget.bytesLeft / 2)) return null
   const all: TimedPiece[] = []
   let base = 0
   let isWhole = true
   for (const [i, part] of full.entries()) {
-    const times = await readOnce(part, known[i]!, options)
+    const times = told[i] ?? (await readOnce(part, known[i]!, options))
     if (times === 'spent') return times
-    append(all, times, { base, isWhole })
+    const file = 'print' in times ? timesIn(times) : times
+    append(all, file, { base, isWhole })
     base += part.entry.size
-    isWhole = times.print.isWhole
+    isWhole = file.isWhole
   }
   return all
+}
+
+function timesIn({ pieces, print: { first, isWhole } }: KnownTimes): FileTimes {
+  return { pieces, first: first?.at ?? null, isWhole }
 }
 
 /** Adds the pieces of the next file. The lines before its first record belong to the last one of the file before. */
 function append(
   all: TimedPiece[],
-  { pieces, print: { first } }: KnownTimes,
+  { pieces, first }: FileTimes,
   { base, isWhole }: { base: number; isWhole: boolean },
 ): void {
   const last = all.at(-1)
   for (const [i, { start, earliest, latest }] of pieces.entries()) {
     if (i > 0 || !last) all.push({ start: base + start, earliest, latest })
-    else if (isWhole && first) all.push({ start: base + first.at, earliest, latest })
+    else if (isWhole && first !== null) all.push({ start: base + first, earliest, latest })
     else {
       last.earliest = Math.min(last.earliest, earliest)
       last.latest = Math.max(last.latest, latest)

@@ -6,7 +6,7 @@ import type { ProbeOptions } from './probes.ts'
 
 /** How much of the end of a file must be the same after it has grown. */
 const PRINT = 4096
-const HEAD_BYTES = 16 * 1024
+export const HEAD_BYTES = 16 * 1024
 
 /** What shows that the times that are known of a file are still right. */
 export interface Print {
@@ -56,14 +56,17 @@ export function keyOf({ entry, begin = 0 }: Text, format: string): string {
 }
 
 /** Whether a line shows its year, so that its time does not change with the log. */
-function namesYear({ line, time }: FirstRecord): boolean {
+export function namesYear({ line, time }: FirstRecord): boolean {
   const text = new TextDecoder().decode(line)
   return [-DAY, 0, DAY].some((by) => text.includes(String(new Date(time + by).getUTCFullYear())))
 }
 
 const DAY = 86_400_000
 
-function firstRecord(bytes: Uint8Array, { format, zone }: ProbeOptions): FirstRecord | null {
+export function firstRecord(
+  bytes: Uint8Array,
+  { format, zone }: Pick<ProbeOptions, 'format' | 'zone'>,
+): FirstRecord | null {
   const isFirst = format.starts(bytes, 0, lineEnd(bytes, 0, bytes.length))
   for (let at = isFirst ? 0 : nextStart(format, bytes, 0, bytes.length); at >= 0; ) {
     const end = lineEnd(bytes, at, bytes.length)

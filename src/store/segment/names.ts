@@ -1,7 +1,9 @@
+import type { Span } from '../store.ts'
+
 /**
  * The layout of a home that a shipper fills. Only this folder knows it:
  *
- *     segments/<log>/<life>/<segment>         the log's bytes, written once
+ *     segments/<log>/<life>/<segment>         the log's bytes, written once; its name says which, and when they were logged
  *     segments/<log>/<life>/~                 what begins the life, and its young text: written again and again
  *     ends/<log>/<life>-<size>-<crc>-<how>    empty: this life is finished
  *     ship.json                               heartbeat and hints
@@ -31,7 +33,11 @@ export interface Segment {
   crc: number
   /** Whether it is young text, which is in `~` until it is old enough, or long enough, for a segment. */
   young: boolean
+  /** Absent where a segment has no times, not in every line, or ends inside a line. */
+  times?: SegmentTimes | undefined
 }
+
+export type SegmentTimes = Omit<Span, 'offset' | 'end'>
 
 /** How a life ended: read to its end, truncated, or gone before it was read. */
 export type How = 'end' | 'cut' | 'lost'
@@ -70,9 +76,24 @@ export function beginKey(log: string, life: number): string {
   return `${lifeFolder(log, life)}~`
 }
 
-export function segmentName({ start, end, crc }: Omit<Segment, 'young'>): string {
+export function segmentName({ start, end, crc, times }: Omit<Segment, 'young'>): string {
   const length = String(LAST_LENGTH - (end - start)).padStart(8, '0')
-  return `${startName(start)}-${length}-${hex(crc)}.log.gz`
+  return `${startName(start)}-${length}-${hex(crc)}${times ? timesName(times) : ''}.log.gz`
+}
+
+/** `_lindb_z_0_<earliest>_<latest>`: numbers to the base 36, `z` for lines that name their zone, otherwise `u` for UTC. */
+function timesName({ format, isZoned, first, earliest, latest }: SegmentTimes): string {
+  const numbers = [first, earliest, latest].map((number) => number.toString(36))
+  return `_${[format.replaceAll(', ', '+').replaceAll(' ', '+'), isZoned ? 'z' : 'u', ...numbers].join('_')}`
+}
+
+const TIMES = /^_([a-z][\w.+-]{0,79})_([zu])_([\da-z]{1,6})_([\da-z]{1,10})_([\da-z]{1,10})$/
+
+function parseTimes(name: string | undefined): SegmentTimes | undefined {
+  const [, format, zone, ...numbers] = (name && TIMES.exec(name)) || []
+  if (!format) return undefined
+  const [first, earliest, latest] = numbers.map((digits) => Number.parseInt(digits, 36))
+  return { format, isZoned: zone === 'z', first: first!, earliest: earliest!, latest: latest! }
 }
 
 /** The first half of a segment's name. `start-after` with it finds the segments that start at or before `start`. */
@@ -81,12 +102,14 @@ export function startName(start: number): string {
 }
 
 export function parseSegment(name: string): Segment | null {
-  const found = /^(\d{15})-(\d{8})-([\da-f]{8})\.log\.gz$/.exec(name)
+  const found = /^(\d{15})-(\d{8})-([\da-f]{8})(_[\w.+-]+)?\.log\.gz$/.exec(name)
   if (!found) return null
   const start = LAST_START - Number(found[1])
   const length = LAST_LENGTH - Number(found[2])
   if (length < 1 || length > LARGEST_SEGMENT) return null
-  return { start, end: start + length, crc: Number.parseInt(found[3]!, 16), young: false }
+  const times = parseTimes(found[4])
+  const crc = Number.parseInt(found[3]!, 16)
+  return { start, end: start + length, crc, young: false, ...(times && { times }) }
 }
 
 /** Parses a key below `segments/`; null if it does not fit the layout. `segment` is null for `~`. */

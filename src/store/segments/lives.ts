@@ -27,8 +27,10 @@ export interface Life {
 /** How many keys to list for the size of a log: two shippers may have cut differently, and the greatest end counts. */
 const NEWEST_KEYS = 20
 const KEYS_PER_PAGE = 1000
+/** How many keys of a log are listed at most, to know the segments of all its lives: 80 GB of text. */
+const MOST_KEYS = 10_000
 /** How many lives have their segments cached, and how many segments of each. */
-const REMEMBERED_LIVES = 200
+const REMEMBERED_LIVES = 2000
 const REMEMBERED_SEGMENTS = 20_000
 
 /** The contents of `segments/` and `ends/`, and where each byte is. */
@@ -39,6 +41,8 @@ export class Lives {
   readonly #known = new BoundedMap<string, SegmentMap>(REMEMBERED_LIVES)
   /** The newest life of each log when it was last asked. */
   readonly #newest = new BoundedMap<string, number>(REMEMBERED_LIVES)
+  /** The logs of which all segments were listed. */
+  readonly #listed = new BoundedMap<string, true>(REMEMBERED_LIVES)
   /** Where the first segments of expired lives start. */
   readonly #begins = new Map<string, number>()
 
@@ -101,6 +105,22 @@ export class Lives {
     const size = Math.max(end?.size ?? 0, ...all.map((segment) => segment.end))
     const modified = Math.max(end?.modified ?? 0, ...all.map((segment) => segment.modified))
     return { life, size, modified, how: end?.how ?? null }
+  }
+
+  /** A life's segments in a row, without its young text. A log's folder is listed once for all its lives. */
+  async finishedSegments(of: LifeId & { size: number }, signal?: AbortSignal): Promise<Segment[]> {
+    const known = this.#knownOf(of.log, of.life)
+    if (known.cover(0, of.size).hole && !this.#listed.has(of.log)) await this.#listAll(of.log, signal)
+    const { pieces } = known.cover(known.all[0]?.start ?? 0, of.size)
+    return pieces.map(({ segment }) => segment).filter(({ young }) => !young)
+  }
+
+  async #listAll(log: string, signal?: AbortSignal): Promise<void> {
+    for await (const { key } of this.#home.list(logFolder(log), { limit: MOST_KEYS, signal })) {
+      const found = parseKey(key)
+      if (found?.segment) add(this.#knownOf(log, found.life), found.segment)
+    }
+    this.#listed.set(log, true)
   }
 
   /** Notes the young text of a life, as it is now. */
