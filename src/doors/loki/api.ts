@@ -13,6 +13,7 @@ import { type Choice, choiceOf, type Labels } from './labels.ts'
 import { parseQuery, parseSelector } from './logql/parse.ts'
 import { LABELS, type LogSelection, LokiError } from './logql/query.ts'
 import { seriesOf } from './metrics.ts'
+import { streamLabelsOf } from './series.ts'
 import { instantOf, limitOf, rangeOf, stepOf } from './times.ts'
 
 /** What a route needs. */
@@ -23,7 +24,7 @@ interface LokiRequest extends Search {
 }
 
 const MILLI = 1_000_000n
-/** How many values of a label, or series, one answer has. */
+/** How many values of a label one answer has. */
 const MOST_VALUES = 10_000
 
 const ROUTES: [path: RegExp, answer: (asked: LokiRequest, part: string) => Promise<unknown>][] = [
@@ -138,20 +139,12 @@ async function labelValues(asked: LokiRequest, name: string): Promise<unknown> {
   return success(sorted.slice(0, MOST_VALUES), isCut ? [warning] : [])
 }
 
-/** The files that selectors choose, with every level that these allow. logcli sends `match`, Grafana `match[]`. */
+/** logcli sends `match`, Grafana `match[]`. */
 async function series(asked: LokiRequest): Promise<unknown> {
   const selectors = [...asked.params.getAll('match[]'), ...asked.params.getAll('match')]
-  const found = new Map<string, Labels>()
-  for (const choice of (selectors.length > 0 ? selectors : ['']).map((text) => selected([text]))) {
-    const levels = LEVELS.filter((_, i) => choice.levels.has(i))
-    for (const { node, file } of await filesOf(asked, choice))
-      for (const level of found.size > MOST_VALUES ? [] : levels)
-        found.set(JSON.stringify([node, file, level]), { file, level, node })
-  }
-  const streams = [...found.values()]
-  const isCut = streams.length > MOST_VALUES
-  const warning = `There are more series than the ${MOST_VALUES} here; narrow the selector.`
-  return success(streams.slice(0, MOST_VALUES), [...(isCut ? [warning] : []), ...cutOf(asked)])
+  const choices = selectors.length > 0 ? selectors.map((text) => selected([text])) : [selected([])]
+  const { streams, warnings } = await streamLabelsOf(asked, choices)
+  return success(streams, [...warnings, ...cutOf(asked)])
 }
 
 /** How much a query would read. Grafana shows it before the query runs; entries are not counted. */

@@ -62,7 +62,7 @@ export async function pipelineOf(
 }
 
 /** The level of a record, unwrapped; -1 is none. */
-function levelOf({ bytes, from, to }: Bytes, { format }: Reader): number {
+export function levelOf({ bytes, from, to }: Bytes, { format }: Reader): number {
   return (format.inner ?? format).level(bytes, from, lineEnd(bytes, from, to), to)
 }
 

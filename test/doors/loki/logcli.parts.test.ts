@@ -55,7 +55,7 @@ describe.skipIf(!logcli)('logcli (needs NODESTATE_TEST_LOGCLI)', { timeout: 240_
     const { stdout } = await ask('series', '-q', '{level="error"}')
     expect(stdout.trim()).toBe('{file="broker.log", level="error", node="db-4"}')
     const all = await ask('series', '-q', '{}')
-    expect(all.stdout.match(/level="\w+"/g)).toHaveLength(5)
+    expect(all.stdout.match(/level="\w+"/g)!.sort()).toEqual(['level="error"', 'level="info"'])
   })
 
   it.each([

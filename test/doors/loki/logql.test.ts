@@ -284,16 +284,40 @@ describe('counts', () => {
 })
 
 describe('what a client is told', () => {
-  it('series are the files with the levels of the selector', async () => {
+  it('series are the streams that occur', async () => {
     const { text } = await get('series', { 'match[]': '{file=~".+"}' })
-    const { status, data } = JSON.parse(text)
-    expect(status).toBe('success')
-    expect(data).toHaveLength(5 * 5)
-    expect(data).toContainEqual({ file: 'stack.log', level: 'error', node: 'db-4' })
-    const errors = await get('series', { match: '{level=~"error|fatal",file=~"[bs].*"}' })
-    expect(
-      JSON.parse(errors.text).data.map(({ file, level }: Record<string, string>) => `${file} ${level}`),
-    ).toEqual(['bad.log error', 'bad.log fatal', 'stack.log error', 'stack.log fatal'])
+    const level = (file: string, name: string) => ({ file, level: name, node: 'db-4' })
+    expect(JSON.parse(text)).toEqual({
+      status: 'success',
+      data: expect.arrayContaining([
+        ...['info', 'warn'].map((name) => level('good.log', name)),
+        ...['info', 'warn', 'error'].map((name) => level('bad.log', name)),
+        level('pairs.log', 'info'),
+        level('stack.log', 'error'),
+      ]),
+    })
+    expect(JSON.parse(text).data).toHaveLength(7)
+    const errors = await get('series', { match: '{level=~"error|fatal"}' })
+    expect(JSON.parse(errors.text).data.map(({ file }: { file: string }) => file)).toEqual([
+      'bad.log',
+      'stack.log',
+    ])
+  })
+
+  it('series have a warning when the logs could not be searched', async () => {
+    const logs = memoryStore({ 'a.log': ROWS.map(({ line }) => `${line}\n`.repeat(1000)).join('') })
+    const poor = createApp({ logs, config: '', loki, limits: { scanBytes: 65_536 } })
+    const body = await (await poor.request('/loki/api/v1/series')).json()
+    expect(body.warnings).toEqual([expect.stringContaining('a.log')])
+    const broken = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3)
+    const damaged = createApp({
+      logs: memoryStore({ 'a.log': `${ROWS[0]!.line}\n`, 'b.log.gz': broken }),
+      config: '',
+      loki,
+    })
+    const partial = await (await damaged.request('/loki/api/v1/series')).json()
+    expect(partial.warnings).toEqual([expect.stringContaining('b.log.gz')])
+    expect(partial.data).toHaveLength(1)
   })
 
   it('statistics count the lines and bytes of what matched', async () => {
