@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib'
+import { timesToShip } from '../../src/log/seek/shipped.ts'
 import { crc32 } from '../../src/store/codec/crc32.ts'
 import { beginKey, endKey, type How, lifeFolder, segmentName } from '../../src/store/segment/names.ts'
 import { writeYoung } from '../../src/store/segment/young.ts'
@@ -9,6 +10,8 @@ type Put = (key: string, bytes: Uint8Array | string) => unknown
 export interface Where {
   log?: string
   life?: number
+  /** Whether the name of a segment says when its records were written. @default true */
+  timed?: boolean
 }
 
 /** Writes the bytes [start, end) of a life as a segment, as a shipper would. Gives its key. */
@@ -16,10 +19,11 @@ export async function putSegment(
   put: Put,
   text: Uint8Array,
   [start, end]: readonly [number, number],
-  { log = 'a.log', life = 1 }: Where = {},
+  { log = 'a.log', life = 1, timed = true }: Where = {},
 ): Promise<string> {
   const bytes = text.subarray(start, end)
-  const key = lifeFolder(log, life) + segmentName({ start, end, crc: crc32(bytes) })
+  const times = (timed && timesToShip(bytes)) || undefined
+  const key = lifeFolder(log, life) + segmentName({ start, end, crc: crc32(bytes), times })
   await put(key, gzipSync(bytes, { level: 1 }))
   return key
 }

@@ -3,7 +3,7 @@ import type { Budget } from '../../kit/limits/budget.ts'
 import { perOwner, SharedWork } from '../../kit/limits/once.ts'
 import { perFiles } from '../files/files.ts'
 import type { Text } from '../text/text.ts'
-import { piecesOf, type TimedPiece } from './pieces.ts'
+import { type FileTimes, piecesOf, type TimedPiece } from './pieces.ts'
 import { isStill, keyOf, type Print, printOf } from './print.ts'
 import { type ProbeOptions, stretchOf } from './probes.ts'
 import { shippedTimes } from './shipped.ts'
@@ -14,15 +14,6 @@ const REMOTE_WHOLE = 32 * 1024 * 1024
 /** How many files are remembered for a node, and how many pieces of one: 1 GiB of text. At most 4 MB in all. */
 const MAX_FILES = 32
 const MAX_PIECES = 2048
-
-/** The times of a file. */
-export interface FileTimes {
-  pieces: readonly TimedPiece[]
-  /** Where its first record with a time starts; null if there is none near its beginning. */
-  first: number | null
-  /** Whether its last line is whole. */
-  isWhole: boolean
-}
 
 /** The times of a file that was read through, and what shows that they are still right. */
 interface KnownTimes {

@@ -10,6 +10,15 @@ export interface TimedPiece extends TimeSpan {
   start: number
 }
 
+/** The times of a file. */
+export interface FileTimes {
+  pieces: readonly TimedPiece[]
+  /** Where its first record with a time starts; null if there is none near its beginning. */
+  first: number | null
+  /** Whether its last line is whole. */
+  isWhole: boolean
+}
+
 /** A piece begins at the first record with a time after this many bytes. */
 export const PIECE = 512 * 1024
 /** What is read at a time. Over a network, fewer and larger reads are quicker. */

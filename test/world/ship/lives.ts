@@ -14,7 +14,8 @@ export interface ShippedLife {
   fault: string | null
 }
 
-const KEY = /^segments\/([^/]+)\/(older-)?(\d{8})\/(?:(\d{15})-(\d{8})-([\da-f]{8})\.log\.gz|~)$/
+const KEY =
+  /^segments\/([^/]+)\/(older-)?(\d{8})\/(?:(\d{15})-(\d{8})-([\da-f]{8})(?:_[\w.+-]+)?\.log\.gz|~)$/
 
 /** The lives of a log, oldest first. It uses no code of nodestate: names are read as docs/shipping.md describes them. */
 export function livesIn(bucket: Bucket, home: string, log: string): ShippedLife[] {
