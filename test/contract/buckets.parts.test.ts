@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import * as vitest from 'vitest'
+import { all, codeOf } from '../../src/store/contract/assert.ts'
+import { storeContract } from '../../src/store/contract.ts'
 import { s3Store } from '../../src/store/s3.ts'
 import { bucketWriter } from '../support/bucket.ts'
 import { type Flare, placeOf, startMiniflare } from '../support/miniflare.ts'
 import { lacking, part } from '../support/parts.ts'
 import { remoteStore } from './remote.ts'
-import { storeContract } from './store-contract.ts'
-import { all, codeOf } from './suite/assert.ts'
 
 const { afterAll, beforeAll, describe, expect, it } = vitest
 

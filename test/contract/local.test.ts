@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import * as vitest from 'vitest'
+import { storeContract } from '../../src/store/contract.ts'
 import { fsStore } from '../../src/store/fs.ts'
 import { memoryStore } from '../../src/store/memory.ts'
-import { storeContract } from './store-contract.ts'
 
 storeContract(
   vitest,

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import * as vitest from 'vitest'
 import { serve } from '../../src/entry/node.ts'
+import { storeContract } from '../../src/store/contract.ts'
 import { fsStore } from '../../src/store/fs.ts'
 import { peerStore } from '../../src/store/peer.ts'
 import { createApp } from '../support/app.ts'
-import { storeContract } from './store-contract.ts'
 
 /** So patient that a busy machine is never taken for a dead peer. */
 const PATIENT = { timeout: 20_000, deadline: 30_000, listDeadline: 60_000 }

@@ -1,8 +1,8 @@
 import * as vitest from 'vitest'
+import { all, codeOf } from '../../src/store/contract/assert.ts'
+import { storeContract } from '../../src/store/contract.ts'
 import { s3Store } from '../../src/store/s3.ts'
 import { type S3Server, startS3Server } from '../support/s3-server.ts'
-import { storeContract } from './store-contract.ts'
-import { all, codeOf } from './suite/assert.ts'
 
 const { afterAll, beforeAll, describe, expect, it } = vitest
 

@@ -1,9 +1,9 @@
 import * as vitest from 'vitest'
+import { storeContract } from '../../src/store/contract.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { parseKey } from '../../src/store/segment/names.ts'
 import { segmentStore } from '../../src/store/segments.ts'
 import { putLife } from '../support/segments.ts'
-import { storeContract } from './store-contract.ts'
 
 storeContract(
   vitest,

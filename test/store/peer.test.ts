@@ -2,10 +2,10 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/kit/limits/clock.ts'
+import { all, codeOf, textOf } from '../../src/store/contract/assert.ts'
 import { PeerWire } from '../../src/store/peer/wire.ts'
 import { type PeerStoreOptions, peerStore } from '../../src/store/peer.ts'
 import { AttemptTimer } from '../../src/store/remote/retry.ts'
-import { all, codeOf, textOf } from '../contract/suite/assert.ts'
 
 const servers: Server[] = []
 afterEach(() => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { all, bytesOf, codeOf, pattern } from '../../src/store/contract/assert.ts'
 import { type R2BucketLike, type R2ObjectLike, r2Store } from '../../src/store/r2.ts'
-import { all, bytesOf, codeOf, pattern } from '../contract/suite/assert.ts'
 
 const LARGE = 2 * 1024 * 1024 + 5
 const bytes = pattern(LARGE, 1)

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readTail } from '../../src/log/text/tail.ts'
+import { all, bytesOf } from '../../src/store/contract/assert.ts'
 import { type S3Options, s3Store } from '../../src/store/s3.ts'
 import { StoreError } from '../../src/store/store.ts'
-import { all, bytesOf } from '../contract/suite/assert.ts'
 import { readClock } from '../support/manual-clock.ts'
 import { type S3Server, startS3Server } from '../support/s3-server.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { all } from '../../../src/store/contract/assert.ts'
 import { s3Store } from '../../../src/store/s3.ts'
-import { all } from '../../contract/suite/assert.ts'
 import { createApp } from '../../support/app.ts'
 
 const TEXT = Array.from({ length: 50 }, (_, i) => `line ${i}\n`).join('')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/kit/limits/clock.ts'
+import { all, codeOf } from '../../../src/store/contract/assert.ts'
 import { fromEnv, type S3Credentials, type S3Options, s3Store } from '../../../src/store/s3.ts'
-import { all, codeOf } from '../../contract/suite/assert.ts'
 import { createApp } from '../../support/app.ts'
 import { readClock } from '../../support/manual-clock.ts'
 

@@ -1,7 +1,7 @@
 import * as vitest from 'vitest'
 import { describe, expect, it } from 'vitest'
 import { persistent } from '../../../src/ship/bucket.ts'
-import { storeContract } from '../../contract/store-contract.ts'
+import { storeContract } from '../../../src/store/contract.ts'
 import { drivenKernel } from '../driven.ts'
 import { Random } from '../kernel/random.ts'
 import { BUCKET_FAULTS, Bucket } from './bucket.ts'

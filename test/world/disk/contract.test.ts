@@ -1,5 +1,5 @@
 import * as vitest from 'vitest'
-import { storeContract } from '../../contract/store-contract.ts'
+import { storeContract } from '../../../src/store/contract.ts'
 import { drivenKernel } from '../driven.ts'
 import { Random } from '../kernel/random.ts'
 import { Disk } from './disk.ts'

@@ -1,4 +1,4 @@
-import { byCodePoint, type ListOptions } from '../../../src/store/store.ts'
+import { byCodePoint, type ListOptions } from '../store.ts'
 import { all, check, equal } from './assert.ts'
 import type { Suite } from './suite.ts'
 

@@ -1,4 +1,4 @@
-import { type Entry, StoreError, type StoreRead } from '../../../src/store/store.ts'
+import { type Entry, StoreError, type StoreRead } from '../store.ts'
 
 /** Throws unless a value is what the contract says. Properties that are undefined count as absent. */
 export function equal(actual: unknown, expected: unknown, what: string): void {

@@ -1,4 +1,4 @@
-import { type ByteRange, clampRange, type StoreRead } from '../../../src/store/store.ts'
+import { type ByteRange, clampRange, type StoreRead } from '../store.ts'
 import { bytesOf, check, codeOf, equal, equalBytes, pattern, shown, textOf } from './assert.ts'
 import type { Suite } from './suite.ts'
 

@@ -1,4 +1,4 @@
-import type { Store } from '../../../src/store/store.ts'
+import type { Store } from '../store.ts'
 
 /** A store under test, and how to fill it. */
 export interface StoreSubject {

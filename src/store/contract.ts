@@ -1,9 +1,9 @@
-import { keyTests, nowhereTest, statTests } from './suite/keys.ts'
-import { listTests } from './suite/list.ts'
-import { conditionTests, readTests } from './suite/read.ts'
-import { type StoreExceptions, type StoreSubject, suiteOf, type TestNamespace } from './suite/suite.ts'
+import { keyTests, nowhereTest, statTests } from './contract/keys.ts'
+import { listTests } from './contract/list.ts'
+import { conditionTests, readTests } from './contract/read.ts'
+import { type StoreExceptions, type StoreSubject, suiteOf, type TestNamespace } from './contract/suite.ts'
 
-export type { StoreExceptions, StoreSubject, TestNamespace } from './suite/suite.ts'
+export type { StoreExceptions, StoreSubject, TestNamespace } from './contract/suite.ts'
 
 /**
  * The tests that every store passes. `test` is the namespace of `node:test` or `vitest`; `setup` opens the store under
