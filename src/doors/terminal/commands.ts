@@ -69,13 +69,7 @@ const FILTERS: Flag[] = [
 ]
 
 /** What tail and grep have in common. */
-const READING: Flag[] = [
-  ...FILTERS,
-  { name: 'link', help: 'Print only the address of the page that shows this.' },
-  ...OUTPUT,
-  NODE,
-  ...CONNECTION,
-]
+const READING: Flag[] = [...FILTERS, ...OUTPUT, NODE, ...CONNECTION]
 
 const GREP: Flag = { name: 'grep', value: 'TEXT', list: true, help: 'Records that contain this text.' }
 

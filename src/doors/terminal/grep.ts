@@ -3,7 +3,6 @@ import type { LogQuery, LogRecord, Missing } from '../client.ts'
 import { filtersOf, numberOf, type Target, targetsOf } from './nodes/connect.ts'
 import { isPattern, namesLog, notFleet, type Reading, readLogs } from './nodes/logs.ts'
 import { type Grouped, Groups } from './output/groups.ts'
-import { printLinks } from './output/link.ts'
 import { suggestFields } from './output/notes.ts'
 import type { Style } from './output/records.ts'
 import { joined, printable, type Shown, show } from './output/shown.ts'
@@ -27,7 +26,6 @@ export async function grep(given: CommandLine, style: Style, world: World): Prom
     atOnce: false,
     maySplit: true,
   }
-  if (given.flags.has('link')) return printLinks({ ...logs, context: contextOf(given) }, world)
   const search = new Search(given, marking, world)
   const isWhole = await readLogs(logs, world, async (reading, tell) => {
     if (!search.unread) await tell(await search.run(reading))

@@ -2,7 +2,6 @@ import { type CommandLine, UsageError } from '../../kit/usage.ts'
 import { type FollowEvent, type Missing, ProblemError, type View, type ViewQuery } from '../client.ts'
 import { filtersOf, numberOf, targetsOf } from './nodes/connect.ts'
 import { notFleet, type Reading, readLogs } from './nodes/logs.ts'
-import { printLinks } from './output/link.ts'
 import { complain, SENTENCES, suggestFields } from './output/notes.ts'
 import type { Style } from './output/records.ts'
 import { joined, show } from './output/shown.ts'
@@ -22,8 +21,6 @@ export async function tail(given: CommandLine, style: Style, world: World): Prom
     ([name, value]) => name !== 'rotated' && value !== undefined,
   )
   const node = given.flags.get('node')
-  if (given.flags.has('link'))
-    return printLinks({ targets, files, node, filters }, world, given.flags.has('follow'))
   const lines = numberOf(given, 'lines', 10)
   const atOnce = given.flags.has('follow')
   const printer = new Printer(

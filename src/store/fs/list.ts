@@ -22,14 +22,12 @@ interface WalkOptions extends ListOptions {
 /** Lists a directory as the contract requires: one folder at a time, and only folders that may contain the keys. */
 export class Lister {
   readonly #directory: Directory
-  /** The names in the directory. Lists share them while it is unchanged: those of 250,000 files take 20 MB. */
+  /** The names in the directory. Concurrent lists share them: those of 250,000 files take 20 MB. */
   readonly #names: () => Promise<readonly string[]>
-  /** The names that were read last, while a list still uses them, and the state of the directory then. */
-  #kept: { names: WeakRef<readonly string[]>; state: number } | null = null
 
   constructor(directory: Directory) {
     this.#directory = directory
-    this.#names = sharedRun(() => this.#read())
+    this.#names = sharedRun(() => namesIn(directory, ''))
   }
 
   /**
@@ -96,16 +94,6 @@ export class Lister {
 
   #isFolder(folder: string): boolean {
     return folder === '' || (this.#directory.nested && this.#directory.isKey(folder.slice(0, -1)))
-  }
-
-  async #read(): Promise<readonly string[]> {
-    const before = restedSince(this.#directory.path)
-    const kept = before !== null && this.#kept?.state === before ? this.#kept.names.deref() : undefined
-    if (kept) return kept
-    const names = await namesIn(this.#directory, '')
-    const isCertain = before !== null && before === restedSince(this.#directory.path)
-    this.#kept = isCertain ? { names: new WeakRef(names), state: before } : null
-    return names
   }
 }
 

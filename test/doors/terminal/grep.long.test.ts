@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readLook } from '../../../src/doors/page/url.ts'
 import { cleanUp, launch, type Program, serve, temporaryDirectory } from '../../program.ts'
 
 const LEVELS = ['INFO', 'INFO', 'WARN', 'ERROR']
@@ -60,38 +59,6 @@ describe('grep', () => {
     expect(all.out).toContain('storage.log')
     expect(await grep('-v', 'broker.log')).toMatchObject({ code: 0 })
     expect(await grep()).toMatchObject({ code: 2, err: expect.stringContaining('Say what to search for') })
-  })
-
-  it('prints the address of the page instead, without what is secret', async () => {
-    const { out } = await grep(
-      'time out',
-      'broker.log',
-      '--level',
-      'warn',
-      '--where',
-      'shard:3',
-      '--rotated',
-      '--link',
-    )
-    expect(out).toBe(`${node.url}/#file=broker.log&q=time+out&where=shard%3A3&level=warn&rotated=true\n`)
-    const other = node.url.replace('http://', 'http://user:secret@')
-    const all = await grep('-E', 'a|b', other, '--since', '15m', '--until', '2026-11-15 03:00', '--link')
-    const since = new URLSearchParams(new URL(all.out).hash.slice(1)).get('since')!
-    expect(Math.abs(Date.now() - 900_000 - Date.parse(since))).toBeLessThan(60_000)
-    expect(all.out).toMatch(
-      /^http:\/\/127[^@]*\/#file=\*&regex=a%7Cb&since=[^&]*&until=2026-11-15\+03%3A00\n$/,
-    )
-    const around = await grep('x', 'broker.log', '--pattern', 'a <*>', '-C', '3', '--link')
-    expect(around).toEqual({
-      code: 0,
-      out: `${node.url}/#file=broker.log&q=x&pattern=a+%3C*%3E&context=3\n`,
-      err: '',
-    })
-    expect(readLook(new URL(around.out).hash).terms).toEqual([
-      { kind: 'q', value: 'x' },
-      { kind: 'pattern', value: 'a <*>' },
-    ])
-    expect(await grep('x', 'broker.log', '-C', '100', '--link')).toMatchObject({ code: 2, out: '' })
   })
 
   it('suggests the name of a misspelt log or field', async () => {

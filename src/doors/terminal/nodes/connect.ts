@@ -8,8 +8,6 @@ export interface Target {
   /** Its display name: host and port, or the node's path in a fleet. */
   name: string
   nodeClient: (id: string) => Client
-  /** The address of its page, without a user name or a password. */
-  page: string
 }
 
 /** The nodes that a command line names, and its other arguments. An argument that contains `://` is a URL. */
@@ -31,8 +29,7 @@ function targetAt(url: URL, token: string | null): Target {
   const path = url.pathname.replace(/\/+$/, '')
   const nodeClient = (id: string) =>
     createClient({ base: new URL(`${path}/nodes/${encodeURIComponent(id)}/`, url), token })
-  const page = `${url.origin}${path}/`
-  return { client: createClient({ base: url, token }), name: url.host + path, nodeClient, page }
+  return { client: createClient({ base: url, token }), name: url.host + path, nodeClient }
 }
 
 /** Like `targetsOf`, for a command that takes no other arguments. */
