@@ -141,6 +141,14 @@ function readName(key: string): Name {
 const withoutNumber = (text: string) => text.replace(/\d+$/, '')
 
 function words(key: string): string[] {
+  // Nearly all keys are ASCII, where the general way takes five times as long.
+  if (/^[\0-\x7f]*$/.test(key))
+    return (
+      key
+        .replace(/([a-z\d])(?=[A-Z])/g, '$1 ')
+        .toLowerCase()
+        .match(/[a-z\d]+/g) ?? []
+    )
   return key
     .normalize('NFKC')
     .replace(/([\p{Ll}\p{N}])(?=\p{Lu})/gu, '$1 ')
