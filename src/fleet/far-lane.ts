@@ -222,7 +222,9 @@ export class FarLane implements MergeLane {
   }
 
   async backward(next: number | null = null): Promise<LanePlace> {
-    if (next !== null) throw new RangeError('only follows ask for the place after each record')
+    // Reading back, a page that has a record first begins after it.
+    if (next !== null && next < this.#records.length) return this.onward(next)
+    if (next !== null) return this.#here?.backward(next - this.#records.length) ?? this.onward(next)
     return this.#first?.backward ?? this.#here?.backward() ?? this.#options.place ?? { kind: 'start' }
   }
 

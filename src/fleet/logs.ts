@@ -96,6 +96,7 @@ export class FleetLogs {
       readerOf: (source: Source) => this.#readerOf(source),
       following,
       count,
+      sharing: { owner: this, viewer: JSON.stringify([grant.files, grant.nodes]) },
     }
     return name === 'compare'
       ? this.#compare(request, query, route, grant)

@@ -2,16 +2,18 @@ import { claim } from '../../core/http/caller.ts'
 import { respond } from '../../core/http/sliced.ts'
 import type { Query } from '../../core/query.ts'
 import { inTime } from '../../kit/limits/clock.ts'
+import { perOwner } from '../../kit/limits/once.ts'
 import type { LogFiles } from '../../log/files/files.ts'
 import { Followers } from '../../log/follow/followers.ts'
 import type { FollowLimits } from '../../log/follow/hub.ts'
 import { followStream } from '../../log/follow/stream.ts'
 import { followMerged } from '../../log/merge/live/follow.ts'
+import { SharedTimelines } from '../../log/merge/live/shared.ts'
 import type { ViewContext } from '../../log/view/context.ts'
-import { filterKey } from '../parameters/query-text.ts'
-import { cannotFollow, cursorOf, followOf } from '../parameters/view-request.ts'
+import { filterKey, handedQuery } from '../parameters/query-text.ts'
+import { cannotFollow, cursorOf, followOf, recordOptions } from '../parameters/view-request.ts'
 import type { MergedRequest } from './export.ts'
-import { allMissing, cursorReader, type MergedRoute, sourceHeaders } from './route.ts'
+import { allMissing, cursorReader, elsewhere, type MergedRoute, sourceHeaders } from './route.ts'
 
 /** `follow=true` of several logs: sends the newest records, stays open, and sends what is appended to any of them. */
 export async function followLogs(
@@ -34,12 +36,16 @@ export async function followLogs(
   const signal = AbortSignal.any([request.signal, ended.signal])
   claim(request, signal)
   let { missing } = rest
+  const others = elsewhere(route, handedQuery(query, asked.selection))
+  const key = JSON.stringify([events, asked.selection.since, asked.selection.until, filterKey(query)])
+  const { owner, viewer } = route.sharing
+  const [logs, written] = [[query.files ?? query.file, query.node], recordOptions(query)]
   const frames = followMerged(
     {
-      sources: async () => (await route.pick(query, signal)).sources,
-      request: { ...asked, cursor, unlisted: rest.unlisted },
+      sources: async (signal) => (await route.pick(query, signal)).sources,
+      request: { ...asked, cursor, unlisted: rest.unlisted, elsewhere: others },
       followersOf: ({ context }) => followersOf(context, following),
-      key: JSON.stringify([events, asked.selection.since, asked.selection.until, filterKey(query)]),
+      key,
       writer,
       events,
       tell: (unread) => {
@@ -48,11 +54,14 @@ export async function followLogs(
     },
     following,
     signal,
+    { timelines: timelinesOf(owner), key: JSON.stringify([viewer, ...logs, common, written, key]) },
   )
   // The headers name the logs that cannot be read, as far as they are known by then.
   const body = await followStream(() => opened(frames, ended, following), following, count, request.signal)
   return respond(body, { ...headers, ...sourceHeaders({ ...rest, missing }) })
 }
+
+const timelinesOf = perOwner((_: object) => new SharedTimelines())
 
 /** The hubs of the logs that timelines follow, by their files: followers of the same logs share them. */
 const followers = new WeakMap<LogFiles, Followers>()

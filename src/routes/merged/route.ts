@@ -16,6 +16,8 @@ export interface MergedRoute extends Pick<QueryRoute, 'clock' | 'zone' | 'maxSiz
   pick(query: Query, signal: AbortSignal): Promise<Sources>
   /** Who reads a log that is elsewhere. @default all are here */
   readerOf?: Elsewhere['readerOf'] | undefined
+  /** Whose clients share what they follow, and which of the logs they may see. */
+  sharing: { owner: object; viewer: string }
   /** How logs are followed, null if they cannot be, and how many clients do. */
   following: FollowLimits | null
   count: { following: number }

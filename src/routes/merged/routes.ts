@@ -20,6 +20,8 @@ export async function mergedRoute(
   const most = route.mostSources ?? MOST_SOURCES
   return {
     ...route,
+    // A token that may see only some files has files of its own.
+    sharing: { owner: route.files, viewer: '' },
     async pick(_query, signal) {
       const picked = await pickSources({ node: null, context: route }, files, signal)
       checkPicked(picked, files, most)

@@ -96,9 +96,14 @@ export class FollowedLane {
     return this.#steps[this.#next]
   }
 
+  /** Whether it still reads what was written before. */
+  get isBehind(): boolean {
+    return this.#follower?.isBehind === true
+  }
+
   /** Whether other logs wait for it: what it reads may belong before what they have. */
   get holds(): boolean {
-    return this.#follower?.isBehind === true && this.#clock.elapsed() - this.#heldSince < HOLD_MS
+    return this.isBehind && this.#clock.elapsed() - this.#heldSince < HOLD_MS
   }
 
   /** Takes the first step. */
