@@ -226,23 +226,12 @@ export class Lives {
 
   /** Where the first segment at or after `low` starts; `high` if none starts before it. */
   async #firstBehind(of: LifeId, low: number, high: number, signal?: AbortSignal): Promise<number> {
-    let found = high
-    // A page that is not full ends the search: with 10,000 segments it takes about five pages.
-    for (let below = high; low < below; ) {
-      const middle = Math.floor((low + below) / 2)
-      const page = (await this.#segments(of, middle, KEYS_PER_PAGE, signal)).filter(
-        ({ start }) => start >= low,
-      )
-      const first = page.at(-1)
-      if (!first) {
-        low = middle + 1
-        continue
-      }
-      found = first.start
-      if (page.length < KEYS_PER_PAGE) break
-      below = first.start
+    for (let first = high; ; ) {
+      const page = await this.#segments(of, first - 1, KEYS_PER_PAGE, signal)
+      const next = page.findLast(({ start }) => start >= low)
+      first = next?.start ?? first
+      if (page.length < KEYS_PER_PAGE || page.at(-1)!.start < low) return first
     }
-    return found
   }
 
   /** Segments from the one that starts at or before `from` on backwards, or from the newest on. */
