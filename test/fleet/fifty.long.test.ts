@@ -61,7 +61,7 @@ describe('a timeline of fifty nodes with three logs each', () => {
     const times = found.map((text) => text.split('\t')[1]!)
     expect(times).toEqual(times.toSorted())
     expect(new Set(found).size).toBe(total)
-    expect(load.most).toBeLessThanOrEqual(256)
+    expect(load.most).toBeLessThanOrEqual(96)
   })
 
   it('is searched, counted, grouped, sampled and compared', async () => {

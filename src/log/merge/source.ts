@@ -69,8 +69,8 @@ export interface Picked {
 
 /** How many logs are merged at most. */
 export const MOST_SOURCES = 1000
-/** How many logs are read at once where they are elsewhere, and the way there is most of the time. */
-export const ELSEWHERE_AT_ONCE = 256
+/** How many logs are read at once where they are elsewhere: more would wait for each other where nodes share a machine. */
+export const ELSEWHERE_AT_ONCE = 48
 
 /** Whether a value is a pattern, unless there is a file of that name. */
 export function mayBePattern(value: string): boolean {
