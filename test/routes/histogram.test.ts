@@ -2,7 +2,9 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { memoryStore } from '../../src/store/memory.ts'
+import type { Store } from '../../src/store/store.ts'
 import { type AppOptions, createApp } from '../support/app.ts'
+import { manualClock } from '../support/manual-clock.ts'
 
 const START = Date.UTC(2026, 10, 15, 2, 10)
 const LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL', 'ODD']
@@ -34,6 +36,30 @@ const sum = ({ buckets }: Answer) => {
 }
 
 describe('histogram', () => {
+  test.each(['histogram?file=*', 'groups?by=level&file=*'])(
+    'of many logs far away ends in time, and says so: %s',
+    async (path) => {
+      const clock = manualClock(START + 10_000_000)
+      const text = Array.from({ length: 5000 }, (_, i) => line(START + i * 100)).join('')
+      const store = memoryStore(
+        Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`${i}.log`, text])),
+        clock,
+      )
+      const logs: Store = {
+        ...store,
+        read: (...args) => {
+          clock.skip(500)
+          return store.read(...args)
+        },
+      }
+      const app = createApp({ logs, config: '', clock, limits: { scanMillis: 10_000 } })
+      const response = await app.request(`/api/v1/log/${path}`)
+      expect(((await response.json()) as Answer).complete).toBe(false)
+      // Four reads are what it takes to open a log.
+      expect(clock.elapsed()).toBeLessThan(10_000 + 8 * 500)
+    },
+  )
+
   describe('of a log that begins with a long record', () => {
     const json = (at: number, msg: string) =>
       `${JSON.stringify({ msg, time: new Date(at).toISOString(), level: 'info' })}\n`

@@ -41,6 +41,18 @@ export interface ViewContext {
   mostSources?: number | undefined
 }
 
+/**
+ * The contexts of several logs that one request counts: together, their searches take no longer than one may. Null when
+ * that time, or this share of it, is over: the log is then missing from an answer that is not complete.
+ */
+export function sharingTime(clock: Clock): (context: ViewContext, share?: number) => ViewContext | null {
+  const begun = clock.elapsed()
+  return (context, share = 1) => {
+    const left = context.limits.scanMillis * share - (clock.elapsed() - begun)
+    return left > 0 ? { ...context, limits: { ...context.limits, scanMillis: left } } : null
+  }
+}
+
 export function budgetOf({ limits, memory, clock }: ViewContext, signal: AbortSignal | undefined): Budget {
   // Archives are read twice: once for their size, once for their text.
   const unpacked = 2 * Math.max(limits.scanBytes, limits.archiveBytes)

@@ -6,6 +6,7 @@ import { type CountedGroups, type Grouping, groupsAnswer, groupsOf } from '../..
 import { Groups } from '../../log/groups/groups.ts'
 import { bySource, ELSEWHERE_AT_ONCE, type Missing } from '../../log/merge/source.ts'
 import type { GroupsNote } from '../../log/view/answer.ts'
+import { sharingTime } from '../../log/view/context.ts'
 import { StoreError } from '../../store/store.ts'
 import { groupsRequest } from '../parameters/groups-request.ts'
 import { handedQuery } from '../parameters/query-text.ts'
@@ -27,18 +28,22 @@ export async function mergedGroups(request: Request, query: Query, route: Merged
   let complete = true
   const handedOn = handedQuery(query, asked.selection)
   const here = concurrencyLimit({ most: LOGS_AT_ONCE })
+  const inTime = sharingTime(route.clock)
   await each(sources.toSorted(bySource), ELSEWHERE_AT_ONCE, async (source) => {
     const { context, file, name } = source
     const one = { ...asked, ...wanted, file, rotated: true }
     const reader = handedOn === null ? undefined : route.readerOf?.(source)
     const there = reader?.group(laneQuery(file, wanted, handedOn!), request.signal)
     try {
-      const found: CountedGroups =
-        (await there) ??
-        (await here.run(() => groupsOf(context, one, () => false, request.signal), request.signal))!
+      const count = async () => {
+        const timed = inTime(context)
+        return timed && groupsOf(timed, one, () => false, request.signal)
+      }
+      const found: CountedGroups | null = (await there) ?? (await here.run(count, request.signal))
+      complete &&= found?.complete === true
+      if (found === null) return
       groups.merge(found.groups)
       for (const note of found.notes) notes.add(note)
-      complete &&= found.complete
     } catch (error) {
       request.signal.throwIfAborted()
       if (!(error instanceof LogError || error instanceof StoreError)) throw error

@@ -6,12 +6,15 @@ import { LogError } from '../../log/error.ts'
 import { COLUMNS, type Histogram, layOut } from '../../log/histogram/chart.ts'
 import { type HistogramRequest, histogramOf, histogramRange } from '../../log/histogram/histogram.ts'
 import { bySource, ELSEWHERE_AT_ONCE, type Missing, type Source } from '../../log/merge/source.ts'
+import { sharingTime } from '../../log/view/context.ts'
 import { StoreError } from '../../store/store.ts'
 import { explain, histogramRequest } from '../parameters/histogram-request.ts'
 import { filterQuery } from '../parameters/query-text.ts'
 import { readViewRequest } from '../parameters/view-request.ts'
 import { type MergedRoute, mergedJson, sourceHeaders } from './route.ts'
 
+/** Which part of the time of a search may go into where the logs begin and end. */
+const FOR_RANGES = 0.4
 /** How many logs are counted at once here. */
 const LOGS_AT_ONCE = 2
 
@@ -43,6 +46,7 @@ async function countAll(
 ): Promise<{ chart: MergedHistogram; missing: Missing[] }> {
   const missing: Missing[] = []
   const here = concurrencyLimit({ most: LOGS_AT_ONCE })
+  const inTime = sharingTime(route.clock)
   const forEach = (sources: readonly Source[], work: (source: Source) => Promise<void>) =>
     each(sources, ELSEWHERE_AT_ONCE, async (source) => {
       try {
@@ -60,10 +64,12 @@ async function countAll(
   await forEach(sources, async (source) => {
     const request = { ...wanted, file: source.file }
     const there = await route.readerOf?.(source)?.range(`${handedOn(query, request)}&lane=true`, signal)
-    const range =
-      there === undefined
-        ? await here.run(() => histogramRange(source.context, request, signal), signal)
-        : there
+    const search = () => {
+      const context = inTime(source.context, FOR_RANGES)
+      isCut ||= context === null
+      return context && histogramRange(context, request, signal)
+    }
+    const range = there === undefined ? await here.run(async () => search(), signal) : there
     counted.push(source)
     if (!range) return
     from = Math.min(from, range.from)
@@ -85,8 +91,15 @@ async function countAll(
   await forEach(counted, async (source) => {
     const request = { ...planned, file: source.file }
     const there = await route.readerOf?.(source)?.count(handedOn(query, request), signal)
-    const count = () => histogramOf(source.context, request, () => false, signal)
-    const found = there ?? (await here.run(count, signal))!
+    const count = async () => {
+      const context = inTime(source.context)
+      return context && histogramOf(context, request, () => false, signal)
+    }
+    const found = there ?? (await here.run(count, signal))
+    if (found === null) {
+      chart.complete = false
+      return
+    }
     for (const note of found.notes ?? []) notes.add(note)
     chart.complete &&= found.complete
     for (const { time, counts } of found.buckets)
