@@ -165,6 +165,7 @@ export const faults = [
   },
   {
     name: 'a directory of 50,000 files',
+    nightly: true,
     waits: 300,
     async run() {
       const path = logs()
@@ -230,6 +231,7 @@ export const faults = [
   },
   {
     name: 'searches of an archive under --scan-seconds 1',
+    nightly: true,
     async run() {
       const path = logs()
       large(path, 'big.log', 600 * MB)

@@ -14,6 +14,7 @@ const countsOf = (seen) =>
 export const faults = [
   {
     name: '2,000 stalled tails and downloads in 256 MiB',
+    nightly: true,
     async run() {
       const path = folder('logs')
       large(join(path, 'a.log'), 60 * MB)
@@ -78,6 +79,7 @@ export const faults = [
   },
   {
     name: 'records of very long lines with their text, in 256 MiB',
+    nightly: true,
     async run() {
       const path = folder('logs')
       writeFileSync(join(path, 'plain.log'), `${line(0)}${line(1, 'x'.repeat(30 * MB))}`)
@@ -110,6 +112,7 @@ export const faults = [
   },
   {
     name: 'a directory of 105,000 files, in 256 MiB',
+    nightly: true,
     async run() {
       const path = folder('logs')
       execFileSync('sh', ['-c', 'seq -f "f%06g.log" 105000 | xargs touch'], { cwd: path })
@@ -148,6 +151,7 @@ export const faults = [
   },
   {
     name: 'a log with 50,000 rotated files, in 256 MiB',
+    nightly: true,
     waits: 400,
     async run() {
       const path = folder('logs')
@@ -246,6 +250,7 @@ export const faults = [
   },
   {
     name: 'nodes with very many files, in 256 MiB',
+    nightly: true,
     async run() {
       const path = folder('fleet')
       for (const id of ['db-0', 'db-1', 'db-2']) {

@@ -69,6 +69,7 @@ export const faults = [
   },
   {
     name: 'a directory of 250,000 files, in 256 MiB',
+    nightly: true,
     async run() {
       const path = folder('logs')
       execFileSync('sh', ['-c', 'seq -f "f%06g.log" 250000 | xargs touch'], { cwd: path })
