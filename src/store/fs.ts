@@ -40,13 +40,13 @@ export function fsStore(path: string, options: FsOptions = {}): Store {
     list: (prefix = '', options = {}) => lister.walk(prefix, options),
 
     async stat(key) {
-      const found = directory.look(key)
+      const found = await directory.find(key)
       // Opens the file to refuse what a read would refuse, so that HEAD and GET agree.
       return withFile(directory, key, found, async (fd) => toEntry(key, fstatSync(fd)))
     },
 
     async read(key, range, options = {}) {
-      const found = directory.look(key)
+      const found = await directory.find(key)
       const suffix = shortSuffix(range)
       // Both are checked before the file is opened: an unchanged file or a cached tail costs one lstat.
       const kept = found && suffix !== null ? tails.get(key, found.stats, suffix) : null
@@ -84,7 +84,7 @@ export function fsStore(path: string, options: FsOptions = {}): Store {
     // A folder's times do not change with the folders inside it.
     revision: () => (nested ? null : revisionOf(path)),
     async readInto(key, range, buffer, options) {
-      const found = directory.look(key)
+      const found = await directory.find(key)
       return withFile(directory, key, found, (fd) => readIntoBuffer(fd, key, range, { ...options, buffer }))
     },
   })

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import {
   closeSync,
   constants,
@@ -8,7 +9,9 @@ import {
   type Stats,
   statSync,
 } from 'node:fs'
+import { readdir } from 'node:fs/promises'
 import { join, sep } from 'node:path'
+import { sharedRun } from '../../kit/limits/once.ts'
 import { StoreError } from '../store.ts'
 import { isAbsence, toStoreError } from './file.ts'
 
@@ -18,7 +21,7 @@ const MAYBE = { throwIfNoEntry: false } as const
 
 /** A regular file, with links resolved. */
 export interface Located {
-  path: string
+  path: string | Buffer
   stats: Stats
 }
 
@@ -31,6 +34,7 @@ export class Directory {
   readonly nested: boolean
   readonly #linkDepth: number
   readonly #base: string
+  #raw: { folder: string; names: () => Promise<Buffer[]> } | null = null
 
   constructor(path: string, nested: boolean, linkDepth = 0) {
     this.path = path
@@ -49,7 +53,11 @@ export class Directory {
     return this.#base + (sep === '/' ? key : key.replaceAll('/', sep))
   }
 
-  /** The file with a key, in one `lstat`. A name that is not UTF-8 is no key. */
+  find(key: string): Located | Promise<Located | null> {
+    return this.look(key) ?? this.findRaw(key)
+  }
+
+  /** The same without files whose names are not UTF-8, in one `lstat`. */
   look(key: string): Located | null {
     if (!this.isKey(key)) return null
     const path = this.pathOf(key)
@@ -110,8 +118,37 @@ export class Directory {
     return stats?.isFile() ? { path: target, stats } : null
   }
 
+  /** A file whose name is not UTF-8, found by the replacement characters it is listed with; the first match wins. */
+  async findRaw(key: string): Promise<Located | null> {
+    if (!key.includes('\uFFFD') || !this.isKey(key)) return null
+    const slash = key.lastIndexOf('/') + 1
+    const folder = this.pathOf(key.slice(0, slash))
+    const name = key.slice(slash)
+    try {
+      if (!this.isReal(key)) return null
+      const raw = (await this.#rawNames(folder)).find((raw) => raw.toString() === name)
+      if (!raw) return null
+      const path = Buffer.concat([Buffer.from(folder), raw])
+      const stats = lstatSync(path)
+      return stats.isFile() ? { path, stats } : null
+    } catch (error) {
+      if (isAbsence(error)) return null
+      throw toStoreError(error, key)
+    }
+  }
+
+  /** The names in a folder that are not UTF-8, as bytes. Only one folder is read at a time. */
+  #rawNames(folder: string): Promise<Buffer[]> {
+    if (this.#raw?.folder !== folder) {
+      const read = () => readdir(folder, { encoding: 'buffer' })
+      this.#raw = { folder, names: sharedRun(async () => (await read()).filter((raw) => !isUtf8(raw))) }
+    }
+    return this.#raw.names()
+  }
+
   /** Whether a link or a folder on the path was replaced between lstat and open, so that a different file is open. */
   #wasExchanged(key: string, found: Located, opened: Stats): boolean {
+    if (typeof found.path !== 'string') return false
     if (found.path === this.pathOf(key) && !key.includes('/')) return false
     const again = this.look(key)
     return again === null || again.stats.ino !== opened.ino || again.stats.dev !== opened.dev

@@ -74,7 +74,8 @@ export class Lister {
       if (!name.endsWith('/')) {
         if (after !== '' && byCodePoint(key, after) <= 0) continue
         if (++looks % BATCH === 0) await nextTurn()
-        const found = this.#directory.look(key)
+        let found = this.#directory.look(key)
+        if (!found && key.includes('\uFFFD')) found = await this.#directory.findRaw(key)
         if (found) entries.push(toEntry(key, found.stats))
         else options.missed?.(key)
       } else if (shallow) {
@@ -130,7 +131,7 @@ function restedSince(path: string): number | null {
 
 /**
  * The names in a folder in key order, each once; folders end in a slash, and sort by it. A name that is not UTF-8 has
- * U+FFFD, under which there is no file.
+ * U+FFFD. If two of them look the same, only the first can be read, so only one is listed.
  */
 async function namesIn(directory: Directory, folder: string): Promise<string[]> {
   try {

@@ -43,9 +43,9 @@ function plainly(): { key: string; size: number }[] {
     const key = raw.toString()
     const isUtf8 = Buffer.from(key).equals(raw)
     const look = lstatSync(at(raw))
-    if (key.includes('\\') || !isUtf8) continue
+    if (key.includes('\\') || found.has(key)) continue
     if (look.isFile()) found.set(key, look.size)
-    else if (look.isSymbolicLink()) {
+    else if (look.isSymbolicLink() && isUtf8) {
       try {
         const target = realpathSync(at(raw))
         if (target.startsWith(`${real}/`) && statSync(target).isFile()) found.set(key, statSync(target).size)
