@@ -51,19 +51,27 @@ async function* followShared(
   const shared = await timelines.open(key, follow, limits)
   const reader = shared.join()
   try {
-    const { timeline, place } = shared
-    if (!isProven(place)) return false
-    const page = await newestBefore(place, timeline, follow, signal)
-    if (page.lost.length > 0) {
-      page.release()
-      return false
-    }
-    yield* recordsOf(page, place, timeline, follow)
+    if (!isProven(shared.place) || !(yield* recordsBefore(shared, follow, signal))) return false
     yield* shared.read(reader, signal)
     return true
   } finally {
     shared.leave(reader)
   }
+}
+
+/** The newest records so far; false if a log moved. Its page is gone before the client waits for more. */
+async function* recordsBefore(
+  { timeline, place }: SharedTimeline,
+  follow: MergedFollow,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, boolean> {
+  const page = await newestBefore(place, timeline, follow, signal)
+  if (page.lost.length > 0) {
+    page.release()
+    return false
+  }
+  yield* recordsOf(page, place, timeline, follow)
+  return true
 }
 
 /** Follows logs for one client, with `sharing` until they are at a place where others are, too. */
