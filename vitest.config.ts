@@ -9,7 +9,6 @@ const ALONE = [
   'test/core/access/other-files.test.ts',
   'test/doors/terminal/endless.test.ts',
   'test/doors/terminal/output/spinner.test.ts',
-  'test/fleet/limits.test.ts',
   'test/routes/merged/memory.test.ts',
   'test/store/fs/large-directory.test.ts',
 ]
@@ -50,8 +49,8 @@ export default defineConfig({
       project('long', LONG, [], true),
     ],
     globalSetup: ['test/build.ts'],
-    // The default leaves one core idle, which is half of a small machine.
-    maxWorkers: '100%',
+    // Some tests wait more than they work; the default leaves half of a small machine idle.
+    maxWorkers: '150%',
     // What the app tells the console by default is of interest where a test fails.
     silent: 'passed-only',
   },

@@ -1,10 +1,12 @@
 import type { ServerResponse } from 'node:http'
 import type { HttpBindings } from '@hono/node-server'
-// Must be loaded before the listener is made: loaded later, it crashes the process.
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { streamOf } from '../../core/http/sliced.ts'
 import { yieldToEventLoop } from '../../kit/limits/yield.ts'
 import { SlicedStream, slicesOf } from '../../store/fast.ts'
+
+/** One that was made after a listener is a light response, which would be sent. Whoever asks for its type makes it a whole one. */
+void RESPONSE_ALREADY_SENT.type
 
 type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Response>
 

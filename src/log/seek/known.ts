@@ -34,12 +34,14 @@ const readsOf = perOwner<Budget, SharedWork<KnownTimes | 'spent', Text>>(() => n
 export async function timesOf(
   parts: readonly Text[],
   options: ProbeOptions,
+  { mayRead = true } = {},
 ): Promise<readonly TimedPiece[] | 'spent' | null> {
   const full = parts.filter(({ entry }) => entry.size > 0)
   const told: (FileTimes | null)[] = []
   for (const part of full) {
     const times = await toldOf(options.budget).run(part, () => shippedTimes(part, options))
     if (times === 'spent') return times
+    if (times === null && !mayRead) return null
     told.push(times)
   }
   const known: (KnownTimes | null)[] = []

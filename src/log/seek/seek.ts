@@ -115,9 +115,8 @@ async function seekInSeries(log: Timed, instant: number): Promise<Border> {
 /** Finds an instant by the times of all records, if they are known or can be read; otherwise by samples. */
 async function borderOf({ parts }: Run, probes: Probes, instant: number): Promise<Border | 'spent'> {
   const { text, options } = probes
-  // Of a shipped log, however short, reading all of it may take a hundred requests.
-  const isShipped = parts.some(({ entry }) => entry.appendOnly)
-  const times = text.size > SMALL || isShipped ? await timesOf(parts, options) : null
+  // A short text is read, but a short shipped log may be a hundred objects.
+  const times = await timesOf(parts, options, { mayRead: text.size > SMALL })
   if (times === 'spent') return times
   if (times) return borderAmong(times, text, options, instant)
   if (text.size <= SMALL) return borderIn(probes, instant)

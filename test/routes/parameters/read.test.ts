@@ -108,7 +108,7 @@ describe('reading a query', () => {
   it('takes a maximum from the operator', async () => {
     const limited = queryReader('view', { size: 5 })
     expect((await limited(url('file=a&size=5'))).size).toBe(5)
-    await expect(limited(url('file=a&size=10'))).rejects.toThrow('maximum is 5')
+    await expect(async () => limited(url('file=a&size=10'))).rejects.toThrow('maximum is 5')
     await expect(async () => limited(url('file=a&lines=1&size=10'))).rejects.toThrow('maximum is 5')
   })
 
