@@ -58,9 +58,9 @@ describePage(
       await page.context().close()
     })
 
-    it('of 40 nodes reads as many logs as fit, says so, and shows another node instead of one', async () => {
+    it('of 80 nodes reads as many logs as fit, says so, and shows another node instead of one', async () => {
       const fleet = temporaryDirectory()
-      for (let i = 10; i < 50; i++) {
+      for (let i = 10; i < 90; i++) {
         mkdirSync(join(fleet, `db-${i}`, 'logs'), { recursive: true })
         writeFileSync(join(fleet, `db-${i}`, 'logs/broker.log'), line(i))
         writeFileSync(join(fleet, `db-${i}`, 'logs/query.log'), line(i))
@@ -70,13 +70,13 @@ describePage(
       await page.locator('.row').first().waitFor()
       await page
         .locator('.limit')
-        .filter({ hasText: '16 nodes of 40, since at most 32 logs are read at once' })
+        .filter({ hasText: '75 nodes of 80, since at most 150 logs are read at once' })
         .waitFor()
       const nodes = page.getByRole('group', { name: 'Nodes' })
-      await expect.poll(() => nodes.locator('input:checked').count()).toBe(16)
+      await expect.poll(() => nodes.locator('input:checked').count()).toBe(75)
       await nodes.getByRole('checkbox', { name: 'db-10' }).click()
-      await nodes.getByRole('checkbox', { name: 'db-49' }).click()
-      await page.locator('.row .nn').filter({ hasText: 'db-49' }).first().waitFor()
+      await nodes.getByRole('checkbox', { name: 'db-89' }).click()
+      await page.locator('.row .nn').filter({ hasText: 'db-89' }).first().waitFor()
       await page.context().close()
     })
 
