@@ -18,7 +18,7 @@ import { type AppOptions, checkAppOptions, joinedOf, type SharedOptions } from '
 import type { Resource } from './parameter.ts'
 import type { Query } from './query.ts'
 import { logsOf, named, viewOf } from './resources.ts'
-import { type Access, type HandOn, Routing, type Service, sealed } from './routing.ts'
+import { type Access, type ForwardToPeer, Routing, type Service, sealed } from './routing.ts'
 
 export type { AppOptions } from './options.ts'
 
@@ -27,7 +27,7 @@ export interface Shared {
   access: Access
   limits: ProcessLimits
   /** Answers about logs where they are, if that is elsewhere. @default they are read from the store */
-  handOn?: HandOn | undefined
+  forwardToPeer?: ForwardToPeer | undefined
 }
 
 /** What one app, or all apps of a fleet, are given: make it once per process. */
@@ -107,8 +107,9 @@ export function appOf(options: AppOptions, shared?: Shared): Service {
       const own = name === 'list' ? answer : named(answer, site)
       const here = (request: Request, query: Query, grant: Grant) =>
         own(request, query, logs(grant.files), grant)
-      const handOn = shared?.handOn
-      const there = handOn && (async (...asked: Parameters<typeof here>) => handOn(name, ...asked))
+      const forwardToPeer = shared?.forwardToPeer
+      const there =
+        forwardToPeer && (async (...asked: Parameters<typeof here>) => forwardToPeer(name, ...asked))
       const both: typeof here = async (...asked) => (await there?.(...asked)) ?? here(...asked)
       routing.addQuery(`/api/v1/log/${name}`, 'logs', there ? both : here, {
         max: { size: maxSize },

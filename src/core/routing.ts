@@ -11,7 +11,7 @@ import { LogError } from '../log/error.ts'
 import type { Store } from '../store/store.ts'
 import { EVERYTHING, type Grant, type Scope } from './access/grant.ts'
 import { hostGuard, outOfScope } from './http/auth.ts'
-import { isHop, setCaller, unknownToHop } from './http/caller.ts'
+import { isPeerRequest, setCaller, unknownToPeer } from './http/caller.ts'
 import { COMMON_HEADERS } from './http/conditional.ts'
 import { corsFor } from './http/cors.ts'
 import { methodNotAllowed, Problem, problemResponse, toProblem } from './http/problem.ts'
@@ -68,7 +68,12 @@ type QueryHandler = (
   bindings: unknown,
 ) => Response | Promise<Response>
 /** Answers a request about logs elsewhere; null if their store must be read here. */
-export type HandOn = (name: string, request: Request, query: Query, grant: Grant) => Promise<Response | null>
+export type ForwardToPeer = (
+  name: string,
+  request: Request,
+  query: Query,
+  grant: Grant,
+) => Promise<Response | null>
 
 /** Answers a request; `env` is what the runtime passes beside it. */
 type Answer = (
@@ -165,7 +170,7 @@ export class Routing {
       const query = await read(request.url)
       const answer = async () => handler(request, query, grant, bindings)
       if (!query.unknown) return answer()
-      if (isHop(request)) throw unknownToHop()
+      if (isPeerRequest(request)) throw unknownToPeer()
       const response = await answer().catch((error) => this.refused(error, request))
       response.headers.append('X-Nodestate-Note', 'unknown-parameter')
       return response

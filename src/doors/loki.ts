@@ -1,5 +1,5 @@
 import type { Capability } from '../core/capability.ts'
-import { refuseHop } from '../core/http/caller.ts'
+import { refusePeerRequest } from '../core/http/caller.ts'
 
 /** Loki's read API below `/loki/`, for Grafana and logcli. Built on search. */
 export function loki(): Capability {
@@ -8,7 +8,7 @@ export function loki(): Capability {
     name: 'loki',
     add({ routing, isFleet, clock, sources }) {
       routing.add('/loki/*', 'logs', async (request, grant) => {
-        if (isFleet) refuseHop(request)
+        if (isFleet) refusePeerRequest(request)
         return (await load()).answer(request, await sources(grant), clock)
       })
     },

@@ -1,5 +1,5 @@
 import type { Grant } from '../core/access/grant.ts'
-import { claim, refuseHop } from '../core/http/caller.ts'
+import { claim, refusePeerRequest } from '../core/http/caller.ts'
 import { jsonResponse, textTag } from '../core/http/conditional.ts'
 import { bad, show } from '../core/http/params.ts'
 import { Problem, toProblem } from '../core/http/problem.ts'
@@ -48,7 +48,7 @@ export async function compareConfigs(
   route: CompareRoute,
   grant: Grant,
 ): Promise<Response> {
-  refuseHop(request)
+  refusePeerRequest(request)
   if (patterns.length === 0) throw bad('node', 'is missing; it must be an id, or a pattern such as db-*')
   const matches = matchesOf(patterns, await route.nodes.ids(grant))
   const ids = [...new Set(matches.flat())].sort(byCodePoint)

@@ -3,7 +3,7 @@ import { EVERYTHING, type Grant } from '../core/access/grant.ts'
 import { addCapabilities, appOf, sharedOf, watchOf } from '../core/app.ts'
 import type { Capability } from '../core/capability.ts'
 import { outOfScope } from '../core/http/auth.ts'
-import { isHop, refuseHop } from '../core/http/caller.ts'
+import { isPeerRequest, refusePeerRequest } from '../core/http/caller.ts'
 import { jsonResponse } from '../core/http/conditional.ts'
 import { joinedOf } from '../core/options.ts'
 import type { Parameter } from '../core/parameter.ts'
@@ -15,7 +15,7 @@ import { viewContext } from '../log/options.ts'
 import { follow } from '../routes/follow.ts'
 import { search } from '../routes/search.ts'
 import { timeline } from '../routes/timeline.ts'
-import { countAt, handOnLimits, handOnTo } from './hand-on.ts'
+import { countAt, forwardLimits, handOnTo } from './forward.ts'
 import { FleetHomes, sourcesOf } from './homes.ts'
 import { nodeApps, noStore } from './node-apps.ts'
 import { FleetNodes, isNodeId, unknownNode } from './nodes.ts'
@@ -45,7 +45,7 @@ export function createFleet(given: FleetOptions): Service {
   const self = own ? selfHome(own, { ...common.facts, onlineTime: clock.now() }) : null
   const living = { peers: new FleetPeers(peers, clock), self }
   if (options.peers) metrics?.peers(() => living.peers.all())
-  const handing = { limits: shared.limits, ...handOnLimits(options) }
+  const handing = { limits: shared.limits, ...forwardLimits(options) }
   const ownChart = chartOfSelf(() => {
     const { id: _, ...node } = own!
     const access = () => EVERYTHING
@@ -83,7 +83,7 @@ export function createFleet(given: FleetOptions): Service {
   })
 
   routing.addQuery('/api/v1/nodes', 'token', async (request, query, grant) => {
-    refuseHop(request)
+    refusePeerRequest(request)
     if (!grant.scopes.has('logs') && !grant.scopes.has('config')) throw outOfScope('logs')
     const { limit = NODES_PER_PAGE, after = '' } = query
     const page = await nodes.page({ after, limit: Math.min(limit, pageNodes ?? limit) }, grant)
@@ -113,7 +113,7 @@ export function createFleet(given: FleetOptions): Service {
   })
   for (const name of ['list', 'view', 'histogram', 'fields', 'groups', 'compare'] as const) {
     const answer = async (request: Request, query: Query, grant: Grant) => {
-      refuseHop(request)
+      refusePeerRequest(request)
       return (await logs()).answer(name, request, query, grant)
     }
     const resource = name === 'compare' ? 'difference' : name
@@ -134,16 +134,16 @@ export function createFleet(given: FleetOptions): Service {
   // Whether the service is ready does not depend on other nodes.
   routing.addHealth(observed ?? own?.logs ?? noStore())
 
-  const handOn = atPeer((peer) => handOnTo(peer, handing))
+  const forwardToPeer = atPeer((peer) => handOnTo(peer, handing))
   const isLeftAlone = (id: string) => living.peers.get(id)?.wire.isDown ?? false
-  const answerNode = nodeApps(common, { nodes, homes, shared, own, handOn, isLeftAlone })
+  const answerNode = nodeApps(common, { nodes, homes, shared, own, forwardToPeer, isLeftAlone })
   const toNode = (c: Context): Response | Promise<Response> => {
     const [, above = '', part = '', rest = ''] = /^(.*?\/nodes\/)([^/]+)(.*)$/.exec(c.req.path) ?? []
     const id = decoded(part)
-    const isLoop = isHop(c.req.raw) && id !== own?.id
+    const isLoop = isPeerRequest(c.req.raw) && id !== own?.id
     if (isNodeId(id) && !isLoop) return answerNode(id, above + part, c.req.raw, c.env)
     const noNode = (request: Request) => {
-      refuseHop(request)
+      refusePeerRequest(request)
       throw unknownNode()
     }
     const needs = /^\/(api|loki)\/|^\/mcp$/.test(rest) ? 'token' : 'nothing'

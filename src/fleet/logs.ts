@@ -28,7 +28,7 @@ import { type MergedRoute, mergedJson, type Sources, sourceHeaders } from '../ro
 import { MERGED } from '../routes/merged/routes.ts'
 import { StoreError } from '../store/store.ts'
 import type { CompareRoute as ConfigRoute } from './compare.ts'
-import type { HandOnOptions } from './hand-on.ts'
+import type { HandOnOptions } from './forward.ts'
 import type { FleetHomes } from './homes.ts'
 import { type FleetNodes, unknownNode } from './nodes.ts'
 import type { Peer } from './peer.ts'

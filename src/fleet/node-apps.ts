@@ -2,7 +2,7 @@ import type { Hono } from 'hono'
 import { appOf as nodeApp, type sharedOf } from '../core/app.ts'
 import { HomeError } from '../core/node/home.ts'
 import type { AppOptions, SharedOptions } from '../core/options.ts'
-import { type Access, type Around, type HandOn, newHono } from '../core/routing.ts'
+import { type Access, type Around, type ForwardToPeer, newHono } from '../core/routing.ts'
 import { BoundedMap } from '../kit/limits/bounded-map.ts'
 import { type Store, StoreError } from '../store/store.ts'
 import { type FleetHome, type FleetHomes, KEPT_HOMES } from './homes.ts'
@@ -15,7 +15,7 @@ interface NodeAppsOptions {
   shared: ReturnType<typeof sharedOf>
   own: SelfOptions | undefined
   /** How a peer answers about its own logs; undefined if they are read here. */
-  handOn(id: string): HandOn | undefined
+  forwardToPeer(id: string): ForwardToPeer | undefined
   /** Whether a peer just failed. */
   isLeftAlone(id: string): boolean
 }
@@ -29,14 +29,14 @@ interface NodeApp {
   /** Tells the apps of one path apart. @default the copy in the bucket, or the node itself */
   kind?: string
   /** Answers where its logs are. @default its store is read */
-  handOn?: () => HandOn | undefined
+  forwardToPeer?: () => ForwardToPeer | undefined
 }
 
 type Answer = (id: string, mount: string, request: Request, env: unknown) => Response | Promise<Response>
 
 /** Answers as the nodes. Their apps are made for the first request to each, at the path where it is mounted. */
 export function nodeApps(common: SharedOptions, options: NodeAppsOptions): Answer {
-  const { nodes, homes, shared, own, handOn, isLeftAlone } = options
+  const { nodes, homes, shared, own, forwardToPeer, isLeftAlone } = options
   const apps = new BoundedMap<string, { home: FleetHome | null; app: Hono }>(KEPT_HOMES)
   // Only clients with a token learn whether a node exists.
   const grantOf = async (id: string, request: Request, around: Around) => {
@@ -44,14 +44,17 @@ export function nodeApps(common: SharedOptions, options: NodeAppsOptions): Answe
     await nodes.require(id, grant)
     return { ...grant, nodes: null }
   }
-  const appOf = ({ id, mount, home, kind = '', handOn: make }: NodeApp, options: () => AppOptions): Hono => {
+  const appOf = (
+    { id, mount, home, kind = '', forwardToPeer: make }: NodeApp,
+    options: () => AppOptions,
+  ): Hono => {
     const key = `${kind} ${mount}`
     const known = apps.get(key)
     if (known && known.home === home) return known.app
     const access: Access = (request, around) => grantOf(id, request, around)
     const app = newHono().route(
       mount,
-      nodeApp(options(), { limits: shared.limits, access, handOn: make?.() }),
+      nodeApp(options(), { limits: shared.limits, access, forwardToPeer: make?.() }),
     )
     apps.set(key, { home, app })
     return app
@@ -71,7 +74,7 @@ export function nodeApps(common: SharedOptions, options: NodeAppsOptions): Answe
     })
   }
   const liveOf = (id: string, mount: string, home: FleetHome, zone: string | null) =>
-    appOf({ id, mount, home, kind: `live ${zone}`, handOn: () => handOn(id) }, () => ({
+    appOf({ id, mount, home, kind: `live ${zone}`, forwardToPeer: () => forwardToPeer(id) }, () => ({
       ...common,
       logs: home.logs,
       config: () => home.config(),

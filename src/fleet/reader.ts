@@ -7,9 +7,9 @@ import { type ProcessLimits, SCAN_MILLIS } from '../log/options.ts'
 import { peerError } from '../store/peer/wire.ts'
 import { AttemptTimer } from '../store/remote/retry.ts'
 import { StoreError } from '../store/store.ts'
-import { type AskPeer, FarLane } from './far-lane.ts'
-import { BEFORE_MS, countAt, type HandOnOptions, rangeAt } from './hand-on.ts'
+import { BEFORE_MS, countAt, type HandOnOptions, rangeAt } from './forward.ts'
 import type { Peer } from './peer.ts'
+import { type AskPeer, RemoteLane } from './remote-lane.ts'
 
 /** A count within its limits, as JSON. Of all peers, two such answers are held at once. */
 const LONGEST_GROUPS = 16 * 1024 * 1024
@@ -21,7 +21,7 @@ export function peerReaders(options: Omit<HandOnOptions, 'followers'>): (peer: P
   return (peer) => {
     const ask = laneAt(peer, options.limits)
     return {
-      lane: (source, asked) => new FarLane(source, { ...asked, ask }),
+      lane: (source, asked) => new RemoteLane(source, { ...asked, ask }),
       count: countAt(peer, options),
       range: rangeAt(peer, options),
       group: group(peer),

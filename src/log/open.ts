@@ -1,5 +1,5 @@
 import { openJoined } from './joined/open.ts'
-import { EVERYTHING, type Reach } from './joined/reach.ts'
+import { EVERYTHING, type SearchWindow } from './joined/reach.ts'
 import { openRotated } from './rotated/open.ts'
 import { type LogRequest, type Opener, type OpenLog, openFile, type Prefetch } from './text/open.ts'
 import { Series } from './text/series.ts'
@@ -9,7 +9,7 @@ export async function openLog(
   opener: Opener,
   request: LogRequest,
   prefetch: Prefetch = { tail: 0, head: 0 },
-  reach: () => Reach = () => EVERYTHING,
+  reach: () => SearchWindow = () => EVERYTHING,
 ): Promise<OpenLog> {
   const { file, rotated, cursor, charset } = request
   const joined = await opener.files.joined?.(file)

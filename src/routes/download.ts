@@ -1,4 +1,4 @@
-import { isHop } from '../core/http/caller.ts'
+import { isPeerRequest } from '../core/http/caller.ts'
 import { COMMON_HEADERS, noneMatchNames, notModified, singleTag } from '../core/http/conditional.ts'
 import { Problem } from '../core/http/problem.ts'
 import { attachment, ifRangeHolds, isSatisfiable, matchHolds, parseRange } from '../core/http/range.ts'
@@ -37,7 +37,7 @@ export async function downloadLog(request: Request, query: Query, { context, que
   // A joined log has no stored bytes of its own, only the text of its objects.
   if (files.joined && (await files.stat(file, request.signal)).joined)
     return queryView(request, { ...query, format: 'text', download: true })
-  const isPeer = isHop(request)
+  const isPeer = isPeerRequest(request)
   const noneMatch = request.headers.get('If-None-Match')
   const known = singleTag(noneMatch)
   const match = request.headers.get('If-Match')

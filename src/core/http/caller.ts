@@ -29,18 +29,18 @@ export function claim(request: Request & Called, signal: AbortSignal = request.s
 }
 
 /** Whether a request came from a coordinator: it is answered from the node's own logs only. */
-export function isHop({ headers }: Request): boolean {
+export function isPeerRequest({ headers }: Request): boolean {
   return headers.has(HOP)
 }
 
 /** Throws if a coordinator asks for other nodes: two that name each other would ask for ever. */
-export function refuseHop(request: Request): void {
-  if (isHop(request))
+export function refusePeerRequest(request: Request): void {
+  if (isPeerRequest(request))
     throw new Problem('loop', 'This request came from a coordinator; ask this service for its own logs only.')
 }
 
 /** An answer without a parameter that a coordinator gave would be a wrong one. */
-export function unknownToHop(): Problem {
+export function unknownToPeer(): Problem {
   return new Problem(
     'bad-parameter',
     'This version does not know one of the parameters, and a coordinator must not take its answer for one that does; ask without it.',

@@ -127,7 +127,7 @@ export function concurrencyLimit({
   }
 
   /** The slot goes directly to the next in the queue, so no other caller can take it first. */
-  function handOn(owner: string | undefined, length: Length): void {
+  function forwardToPeer(owner: string | undefined, length: Length): void {
     end(owner, length)
     let next: Waiter | null = null
     let fewest = Number.POSITIVE_INFINITY
@@ -152,7 +152,7 @@ export function concurrencyLimit({
     await place(owner, length, signal)
     let held = true
     return () => {
-      if (held) handOn(owner, length)
+      if (held) forwardToPeer(owner, length)
       held = false
     }
   }

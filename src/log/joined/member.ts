@@ -5,7 +5,7 @@ import { ArchiveText } from '../text/archive.ts'
 import { collect } from '../text/bytes.ts'
 import type { Opener } from '../text/open.ts'
 import { PlainText, type Text } from '../text/text.ts'
-import type { Reach } from './reach.ts'
+import type { SearchWindow } from './reach.ts'
 
 /** Members fetched in parallel: for each parallel read of a large file, and the minimum. */
 const PER_READ = 4
@@ -38,7 +38,11 @@ export async function fetchMembers(parts: readonly Text[], parallel = 1): Promis
  * Fetches what will be needed in parallel. Returns how many members to fetch ahead of the reader. How much text a
  * member has is known only after it was read, so a tail takes more of them until it has enough.
  */
-export async function fetchAhead(parts: readonly Text[], { wanted, bytes, period }: Reach, parallel = 1) {
+export async function fetchAhead(
+  parts: readonly Text[],
+  { wanted, bytes, period }: SearchWindow,
+  parallel = 1,
+) {
   const stored = parts.reduce((sum, { entry }) => sum + entry.size, 0)
   // What is fetched ahead must still be kept when it is needed.
   const ahead = Math.max(LEAST_AHEAD, Math.min(parallel, Math.floor((MAX_PREFETCH * parts.length) / stored)))

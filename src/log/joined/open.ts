@@ -6,7 +6,7 @@ import { Series } from '../text/series.ts'
 import { holds } from '../text/text.ts'
 import type { JoinedLog } from './log.ts'
 import { fetchAhead, fetchMembers, memberText } from './member.ts'
-import { keyTimes, type Reach, WIDER } from './reach.ts'
+import { keyTimes, type SearchWindow, WIDER } from './reach.ts'
 import { isSkewed } from './skew.ts'
 
 /** Forward, every member up to the end of the series is read, so an attempt covers this much less. */
@@ -22,7 +22,7 @@ export async function openJoined(
   opener: Opener,
   log: JoinedLog,
   { cursor, context }: LogRequest,
-  reach: Reach,
+  reach: SearchWindow,
 ): Promise<OpenLog | null> {
   const { signal } = opener.budget
   const here = cursor && log.memberOf(cursor.place.name)
@@ -67,7 +67,7 @@ const NOTHING = { members: [], isMore: false }
 async function besideOf(
   log: JoinedLog,
   here: Member,
-  { attempt, bytes }: Reach,
+  { attempt, bytes }: SearchWindow,
   { isForward, signal }: { isForward: boolean; signal: AbortSignal | undefined },
 ) {
   const most = bytes === Number.POSITIVE_INFINITY ? bytes : BESIDE * WIDER ** (attempt - 1)
@@ -93,7 +93,7 @@ function membersIn(all: Member[], here: Member | null, isForward: boolean): Memb
 const NO_ENTRY = { key: '', size: 0, modified: 0, etag: '""' }
 
 /** A member and those after it, or those from the beginning of the log or of a period on; null if there are none. */
-async function membersFrom(log: JoinedLog, here: Member | null, reach: Reach, signal?: AbortSignal) {
+async function membersFrom(log: JoinedLog, here: Member | null, reach: SearchWindow, signal?: AbortSignal) {
   const { nearSince } = keyTimes(reach)
   const before =
     here || nearSince === undefined ? null : await log.find({ bytes: 1, until: nearSince }, signal)
@@ -105,7 +105,7 @@ async function membersFrom(log: JoinedLog, here: Member | null, reach: Reach, si
 }
 
 /** A member and those before it, or those up to the end of the log or of a period; null if there are none. */
-async function membersUpTo(log: JoinedLog, here: Member | null, reach: Reach, signal?: AbortSignal) {
+async function membersUpTo(log: JoinedLog, here: Member | null, reach: SearchWindow, signal?: AbortSignal) {
   const { bytes } = reach
   const { since, until, nearSince, nearUntil } = keyTimes(reach)
   if (here) {

@@ -35,7 +35,7 @@ interface PageRequest {
 }
 
 /** How far into a joined log a request looks: its members are found as they are needed. */
-export interface Reach {
+export interface SearchWindow {
   /** Bytes that the answer is expected to have. */
   wanted: number
   /** Stored bytes of members to open, from the end or the cursor on. They are read only when needed. */
@@ -51,7 +51,7 @@ export interface Reach {
 export const EVERYTHING = periodReach({ since: null, until: null })
 
 /** The first attempt at all of a joined log that a period needs. */
-export function periodReach({ since, until }: RequestPeriod): Reach {
+export function periodReach({ since, until }: RequestPeriod): SearchWindow {
   return {
     wanted: 0,
     bytes: Number.POSITIVE_INFINITY,
@@ -62,7 +62,7 @@ export function periodReach({ since, until }: RequestPeriod): Reach {
 }
 
 /** The first attempt at a page of a joined log. */
-export function pageReach(request: PageRequest): Reach {
+export function pageReach(request: PageRequest): SearchWindow {
   const { fit, selection } = request
   const { since, until, isSearch } = selection
   const ofLines = fit.lines === null ? fit.size : Math.max(FIRST_READ, fit.lines * PER_LINE)
@@ -75,7 +75,7 @@ export function pageReach(request: PageRequest): Reach {
 }
 
 /** A wider attempt at what is open; the last one, or the next where keys are wrong, is at all of the log. */
-export function widerReach(reach: Reach, { beyond }: OpenLog): Reach {
+export function widerReach(reach: SearchWindow, { beyond }: OpenLog): SearchWindow {
   const attempt = reach.attempt + 1
   if (attempt > MAX_ATTEMPTS || beyond?.isSkewed)
     return { ...reach, bytes: Number.POSITIVE_INFINITY, period: EVERYTHING.period, attempt }
@@ -83,7 +83,7 @@ export function widerReach(reach: Reach, { beyond }: OpenLog): Reach {
 }
 
 /** Times in the keys of members: those to find, and among them (`near`) those to open, with the two next to them. */
-export function keyTimes({ period: { since, until }, attempt }: Reach) {
+export function keyTimes({ period: { since, until }, attempt }: SearchWindow) {
   const widening = WIDER ** (attempt - 1)
   const margin = MARGIN * widening
   const near = NEAR_MS * widening

@@ -8,22 +8,22 @@ import type { Fit } from './span.ts'
 import type { WalkPart } from './walk.ts'
 
 /** Receives every searched part: merging needs the records around each match. */
-export interface Witness {
+export interface ChunkObserver {
   /** The next part, in whole records; those found in it are ranges[first, last). */
   saw(chunk: Chunk, ranges: ArrayLike<number>, first: number, last: number): void
   /** Nothing was kept of what lies before an address. */
   forget(before: number): void
   /** One for the next part, which is read from its start although the search goes backwards. */
-  fromStart(): Witness
+  fromStart(): ChunkObserver
   /** What that one saw, from an address on, is the next part. */
-  adopt(witness: Witness, from: number): void
+  adopt(observer: ChunkObserver, from: number): void
 }
 
 /** What a page has, and what else is told of it. */
 export interface PageOptions extends Omit<SinkOptions, 'budget'> {
   /** Whether each record is a separate piece, with its end. Forward, it always is. @default false */
   each?: boolean | undefined
-  witness?: Witness | undefined
+  observer?: ChunkObserver | undefined
 }
 
 /** What a search found: records in log order, and where to continue. */
@@ -63,7 +63,7 @@ export async function findPage(range: WalkRange, options: PageOptions): Promise<
   // 16 short pages at once would each take a scanner with 37 MB of addresses, which the collector has to account for.
   const { fit, each = false } = options
   const isShort = !forward && (each || fit.size <= SHORT_ANSWER) && !filter.selection.isSearch
-  const needsRejected = options.witness !== undefined
+  const needsRejected = options.observer !== undefined
   return page.found(await walkThrough({ ...range, isShort, needsRejected }, page))
 }
 
@@ -103,8 +103,8 @@ class PageRecords implements Consumer {
   }
 
   fromStart(): PassConsumer {
-    const { countBy, witness } = this.#options
-    const recent = new RecentRecords(this.#range, { fit: this.#sink.room(), countBy, witness })
+    const { countBy, observer } = this.#options
+    const recent = new RecentRecords(this.#range, { fit: this.#sink.room(), countBy, observer })
     return {
       take: (part) => recent.take(part),
       release: () => recent.release(),
@@ -134,7 +134,7 @@ class PageRecords implements Consumer {
     const { bytes, base } = part
     const { lo } = this.#range
     const saw = (to: number, taken: number) =>
-      this.#options.witness?.saw({ ...part, from: Math.max(part.from, lo - base), to }, ranges, 0, taken)
+      this.#options.observer?.saw({ ...part, from: Math.max(part.from, lo - base), to }, ranges, 0, taken)
     for (let i = 0; i < ranges.length; i += 2) {
       const start = ranges[i]!
       const end = ranges[i + 1]!
@@ -160,7 +160,7 @@ class PageRecords implements Consumer {
     while (i >= 0 && !sink.isFull() && sink.fits(bytes, ranges[i]!, ranges[i + 1]!, base)) i -= 2
     sink.keep(part, ranges, i + 2, part.scanner)
     const saw = (decided: number) =>
-      this.#options.witness?.saw({ ...part, from: decided }, ranges, i + 2, ranges.length)
+      this.#options.observer?.saw({ ...part, from: decided }, ranges, i + 2, ranges.length)
     if (sink.isFull() && i + 2 < ranges.length) {
       const start = ranges[i + 2]!
       saw(start)
@@ -210,7 +210,7 @@ interface Kept {
   lines: number
 }
 
-type RecentOptions = Pick<PageOptions, 'countBy' | 'witness'> & { fit: Fit }
+type RecentOptions = Pick<PageOptions, 'countBy' | 'observer'> & { fit: Fit }
 
 /** The most recent records that fit, of an archive that cannot be read backwards. */
 class RecentRecords {
@@ -219,7 +219,7 @@ class RecentRecords {
   /** Whether that was because of the size that is wanted. */
   isOverSize = false
   readonly #options: RecentOptions
-  readonly #inside: Witness | undefined
+  readonly #inside: ChunkObserver | undefined
   readonly #memory: Lease | null
   readonly #kept = new Queue<Kept>()
   #size = 0
@@ -227,7 +227,7 @@ class RecentRecords {
 
   constructor({ budget }: WalkRange, options: RecentOptions) {
     this.#options = options
-    this.#inside = options.witness?.fromStart()
+    this.#inside = options.observer?.fromStart()
     this.#memory = budget.memory?.lease(0) ?? null
   }
 
@@ -241,7 +241,7 @@ class RecentRecords {
 
   /** Tells what was seen from an address on. */
   tell(from: number): void {
-    if (this.#inside) this.#options.witness!.adopt(this.#inside, from)
+    if (this.#inside) this.#options.observer!.adopt(this.#inside, from)
   }
 
   /** Who takes the records leases their memory. */

@@ -55,8 +55,8 @@ export class Series {
   }
 
   /** Whether what was read of the newest part last is no UTF-8. */
-  get isOdd(): boolean {
-    return this.parts.at(-1)!.isOdd === true
+  get hasInvalidUtf8(): boolean {
+    return this.parts.at(-1)!.hasInvalidUtf8 === true
   }
 
   /** Whether the first pass through the newest file ran out of budget, so that the log ends there. */

@@ -30,7 +30,7 @@ export interface Text {
   /** Whether the first pass through a compressed file ran out of budget, so that its text ends there. */
   readonly cut?: boolean
   /** Whether what was read of it last is no UTF-8. */
-  readonly isOdd?: boolean
+  readonly hasInvalidUtf8?: boolean
   /** Whether it must be read from its start: a read back would start over. */
   sequential?(): Promise<boolean>
   /** Bytes of text. For a compressed file this takes one pass through all of it. */
@@ -300,7 +300,7 @@ export class PlainText implements Text {
   }
 
   /** Whether the last bytes read are no UTF-8. */
-  get isOdd(): boolean {
+  get hasInvalidUtf8(): boolean {
     const bytes = this.#blocks[0]?.bytes ?? this.#seen?.bytes ?? new Uint8Array(0)
     return looksCompressed(bytes.subarray(-ODD_SAMPLE))
   }

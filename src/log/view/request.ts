@@ -22,7 +22,7 @@ export interface Collector {
   /** About how many bytes of the log are searched at most; where they end, the page ends, without a note. */
   stretch: number
   /** Called when a search begins, or begins again. */
-  begin(range: WalkRange): Pick<PageOptions, 'witness' | 'keeps'>
+  begin(range: WalkRange): Pick<PageOptions, 'observer' | 'keeps'>
 }
 
 /** A scan ends at a record that does not fit any more: it has to be read with those that do. */

@@ -67,7 +67,7 @@ async function planOf(session: Session, request: ViewRequest): Promise<ViewPlan>
   const hi = after || at === null ? top : Math.min(at, top)
   const notes: Note[] = since?.ordered === false || until?.ordered === false ? ['time-order'] : []
   if (log.certain === false) notes.push('family-order')
-  if (request.charset === 'marked' && series.isOdd) notes.push('encoding')
+  if (request.charset === 'marked' && series.hasInvalidUtf8) notes.push('encoding')
   if (timed || records) notes.push(...timeNotes(format, context.zone))
   const all = !selection.isSearch && isExact(since) && isExact(until)
   return { context, log, request, budget, format, since, until, forward, lo, hi, bottom, top, all, notes }
@@ -238,12 +238,12 @@ function rangeOf(plan: ViewPlan): WalkRange {
 /** How many of them are wanted, and in which form. */
 function pageOf(plan: ViewPlan, range: WalkRange): PageOptions {
   const { request } = plan
-  const { witness, keeps } = request.collector?.begin(range) ?? {}
+  const { observer, keeps } = request.collector?.begin(range) ?? {}
   return {
     fit: { ...request.fit, size: sizeOf(plan) },
     countBy: request.records ? 'records' : 'lines',
     each: request.each,
-    witness: plan.all ? undefined : witness,
+    observer: plan.all ? undefined : observer,
     keeps,
   }
 }

@@ -4,7 +4,7 @@ import { MissingBytes, StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import { type LogFiles, perFiles } from '../files/files.ts'
 import type { LineFormat } from '../format/detect.ts'
-import { lacksPeriod, type Reach, widerReach } from '../joined/reach.ts'
+import { lacksPeriod, type SearchWindow, widerReach } from '../joined/reach.ts'
 import { openLog } from '../open.ts'
 import { type Border, seek } from '../seek/seek.ts'
 import type { Selection } from '../selection.ts'
@@ -22,7 +22,7 @@ export type SessionRequest = LogRequest & { selection: Selection }
 export interface Opening {
   request: SessionRequest
   /** How far the first attempt looks into a log, if that is joined. */
-  reach(): Reach
+  reach(): SearchWindow
   prefetch?: Prefetch | undefined
   /** What each attempt reads with: a fresh budget, and on the first one perhaps the sizes that archives declare. */
   openerOf(isFirst: boolean): Opener

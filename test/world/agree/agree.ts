@@ -115,12 +115,12 @@ async function get(
   const isGuess = answer.notes.includes('family-order') && world.logs.some(isVague)
   const isText = () =>
     world.logs.every((one) => !new Reference(service.filesOf(one)).text(true)?.includes('\uFFFD'))
-  const isOdd = (note: string) => {
+  const hasInvalidUtf8 = (note: string) => {
     if (note === 'encoding') return isText()
     if (note === 'scan-budget' && isLate(answer)) return false
     return note === 'unknown-field' ? !isNothing : !isGuess && isSteady()
   }
-  const odd = answer.notes.find((note) => !service.mayNote?.includes(note) && isOdd(note))
+  const odd = answer.notes.find((note) => !service.mayNote?.includes(note) && hasInvalidUtf8(note))
   if (answer.status === 200 && odd !== undefined)
     world.break('a note is true', `${who} got ${odd} for ${path}`)
   if ([200, 206].includes(answer.status) && answer.cut === null) return isGuess ? null : answer

@@ -75,13 +75,13 @@ function Row({ of: { key, values, expected }, total }: { of: Key; total: number 
       <td>
         <ul>
           {others.map(({ value, nodes }) => {
-            const isOdd = odd.includes(nodes[0]!)
+            const hasInvalidUtf8 = odd.includes(nodes[0]!)
             return (
-              <li key={value ?? ''} class={isOdd ? 'odd' : ''}>
+              <li key={value ?? ''} class={hasInvalidUtf8 ? 'odd' : ''}>
                 <ValueText value={value} />{' '}
                 <span title={nodes.join(', ')}>
-                  {isOdd && <span class="sign">differs: </span>}
-                  {nodes.length <= FEW || isOdd ? (
+                  {hasInvalidUtf8 && <span class="sign">differs: </span>}
+                  {nodes.length <= FEW || hasInvalidUtf8 ? (
                     nodes.map((id, index) => (
                       <>
                         {index > 0 && ', '}

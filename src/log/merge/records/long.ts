@@ -31,10 +31,10 @@ export class Collected implements Collector {
     this.stretch = limits.stretch
   }
 
-  begin(range: WalkRange): { witness: Neighbours; keeps: Keeps } {
+  begin(range: WalkRange): { observer: Neighbours; keeps: Keeps } {
     this.#neighbours = new Neighbours(range.filter, range.forward)
     this.#long = []
-    return { witness: this.#neighbours, keeps: (bytes, start) => this.#keeps(bytes, start, range) }
+    return { observer: this.#neighbours, keeps: (bytes, start) => this.#keeps(bytes, start, range) }
   }
 
   /** What was collected of [from, to). */

@@ -1,6 +1,6 @@
 import { endOf, lineEnd, startOf } from '../../format/lines.ts'
 import type { Chunk, Filter } from '../../search/filter.ts'
-import type { Witness } from '../../search/page.ts'
+import type { ChunkObserver } from '../../search/page.ts'
 import type { Series } from '../../text/series.ts'
 import type { Zone } from '../../time.ts'
 import type { View } from '../../view/answer.ts'
@@ -47,7 +47,7 @@ export function searchedIn(
  * Collects the records around those that a search finds, because only they tell whether a time can be trusted, and the
  * records at both ends of what it searched, where another search continues. The rest is skipped unread.
  */
-export class Neighbours implements Witness {
+export class Neighbours implements ChunkObserver {
   readonly #filter: Filter
   readonly #forward: boolean
   /** In the order of the search. */

@@ -1,6 +1,6 @@
 import type { Lease } from '../../../kit/limits/memory-budget.ts'
 import { type ArchivePass, type Consumer, type Ending, type PassConsumer, walkThrough } from '../consumer.ts'
-import type { Found, PageOptions, Witness } from '../page.ts'
+import type { ChunkObserver, Found, PageOptions } from '../page.ts'
 import { AHEAD, type WalkRange } from '../range.ts'
 import { noMemory, RECORD_COST, Sink } from '../sink.ts'
 import type { WalkPart } from '../walk.ts'
@@ -94,22 +94,22 @@ class ContextPage implements Consumer {
     // A page that has its matches ends with what follows the last one.
     if (!ending && this.#left <= 0 && this.#edge !== base + far) ending = { at: this.#edge }
     const decided = ending ? (ending.splitsRecord ? this.#edge : ending.at) - base : far
-    const { witness } = this.#options
+    const { observer } = this.#options
     if (forward)
-      witness?.saw({ ...part, from: Math.max(part.from, lo - base), to: decided }, ranges, 0, 2 * taken)
-    else witness?.saw({ ...part, from: decided }, ranges, 2 * (count - taken), 2 * count)
+      observer?.saw({ ...part, from: Math.max(part.from, lo - base), to: decided }, ranges, 0, 2 * taken)
+    else observer?.saw({ ...part, from: decided }, ranges, 2 * (count - taken), 2 * count)
     return ending
   }
 
   fromStart(): PassConsumer {
-    const { witness, fit } = this.#options
+    const { observer, fit } = this.#options
     const { budget } = this.#range
     const { size } = this.#sink.room()
     const recent = new RecentAround(this.#around, {
       size: Math.min(size, fit.size),
       matches: this.#left + 1,
       memory: budget.memory?.lease(0) ?? null,
-      witness: witness?.fromStart(),
+      observer: observer?.fromStart(),
     })
     return {
       take: (part) => recent.take(part),
@@ -172,7 +172,7 @@ class ContextPage implements Consumer {
   /** Takes what was kept of an archive. */
   #adopt(recent: RecentAround, { from, isLast, stopped }: ArchivePass): Ending | null {
     const first = recent.hasDropped ? recent.kept[0]!.start : from
-    if (recent.witness) this.#options.witness!.adopt(recent.witness, first)
+    if (recent.observer) this.#options.observer!.adopt(recent.observer, first)
     const budget = stopped === null ? {} : { end: stopped, cut: true }
     for (const { bytes, start, distance } of recent.kept.toReversed()) {
       const isFinal = isLast && start <= from
@@ -191,7 +191,7 @@ interface RecentLimits {
   /** How many matches are kept: one more than the page may have, because it ends there. */
   matches: number
   memory: Lease | null
-  witness: Witness | undefined
+  observer: ChunkObserver | undefined
 }
 
 /** The most recent records that may fit, of an archive that cannot be read backwards. */
@@ -200,7 +200,7 @@ class RecentAround {
   /** Whether older records were found and dropped. */
   hasDropped = false
   readonly memory: Lease | null
-  readonly witness: Witness | undefined
+  readonly observer: ChunkObserver | undefined
   readonly #around: Around
   readonly #limits: RecentLimits
   #size = 0
@@ -210,14 +210,14 @@ class RecentAround {
     this.#around = around
     this.#limits = limits
     this.memory = limits.memory
-    this.witness = limits.witness
+    this.observer = limits.observer
   }
 
   async take(part: WalkPart): Promise<null> {
     const ranges = await part.wanted()
     const { distances } = this.#around
     const { bytes, base, to } = part
-    this.witness?.saw(part, ranges, 0, ranges.length)
+    this.observer?.saw(part, ranges, 0, ranges.length)
     const { size, matches } = this.#limits
     let first = 0
     const drop = () => {
@@ -242,7 +242,7 @@ class RecentAround {
       while (first < this.kept.length - 1 && isOver(this.kept[first]!)) drop()
     }
     if (first > 0) this.kept = this.kept.slice(first)
-    this.witness?.forget(this.kept[0]?.start ?? base + to)
+    this.observer?.forget(this.kept[0]?.start ?? base + to)
     return null
   }
 }

@@ -1,4 +1,4 @@
-import { claim, refuseHop } from '../../../core/http/caller.ts'
+import { claim, refusePeerRequest } from '../../../core/http/caller.ts'
 import { jsonResponse } from '../../../core/http/conditional.ts'
 import { bad } from '../../../core/http/params.ts'
 import { PROBLEMS, Problem, type ProblemCode } from '../../../core/http/problem.ts'
@@ -36,7 +36,7 @@ export async function showBlame(request: Request, { node }: Query, service: Blam
     claim(request)
     return answer(request, await passed(blameOf(client, service.clock, signal)))
   }
-  refuseHop(request)
+  refusePeerRequest(request)
   if (node?.length !== 1 || /[*?]/.test(node[0]!))
     throw bad('node', 'must be the id of one node, such as db-4; see /api/v1/nodes')
   const [id] = node as [string]

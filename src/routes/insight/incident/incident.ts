@@ -1,4 +1,4 @@
-import { refuseHop } from '../../../core/http/caller.ts'
+import { refusePeerRequest } from '../../../core/http/caller.ts'
 import { COMMON_HEADERS } from '../../../core/http/conditional.ts'
 import { respond } from '../../../core/http/sliced.ts'
 import { redactText } from '../../../core/mask/redact.ts'
@@ -36,7 +36,7 @@ export async function showIncident(
   service: IncidentService,
 ): Promise<Response> {
   const { isFleet, clock, timezone } = service
-  if (isFleet) refuseHop(request)
+  if (isFleet) refusePeerRequest(request)
   const { url, signal, method } = request
   const { origin, pathname, search } = new URL(url)
   const compared = await service.inside(

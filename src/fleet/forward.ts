@@ -2,7 +2,7 @@ import type { Grant } from '../core/access/grant.ts'
 import { searchOf } from '../core/http/params.ts'
 import { respond } from '../core/http/sliced.ts'
 import type { Query } from '../core/query.ts'
-import type { HandOn } from '../core/routing.ts'
+import type { ForwardToPeer } from '../core/routing.ts'
 import type { LevelHistogram } from '../kit/answers.ts'
 import { LogError } from '../log/error.ts'
 import { COLUMNS } from '../log/histogram/chart.ts'
@@ -40,7 +40,7 @@ const TOLD = [
 /** Nothing that a browser would run. */
 const TYPES =
   /^(text\/(plain|csv|event-stream)|application\/(json|x-ndjson|octet-stream|gzip|zstd|zip|x-bzip2|x-xz))\b/
-const JSON_RESOURCES = new Set<Parameters<HandOn>[0]>(['histogram', 'fields', 'groups'])
+const JSON_RESOURCES = new Set<Parameters<ForwardToPeer>[0]>(['histogram', 'fields', 'groups'])
 const LINKS = /^(<\?[^<>\s]*>; rel="(prev|next)"(, )?)+$/
 
 export interface HandOnOptions {
@@ -52,7 +52,7 @@ export interface HandOnOptions {
 }
 
 /** What an answer of a peer may take, from the options of a fleet. */
-export function handOnLimits(options: LogOptions): Omit<HandOnOptions, 'limits'> {
+export function forwardLimits(options: LogOptions): Omit<HandOnOptions, 'limits'> {
   return {
     scanMillis: options.limits?.scanMillis ?? SCAN_MILLIS,
     followers: followLimits(options)?.followers ?? 0,
@@ -64,7 +64,7 @@ export function handOnLimits(options: LogOptions): Omit<HandOnOptions, 'limits'>
  * read instead: for a token that sees only some files, for an older peer, and for every answer that is not a success, so
  * that there is one place where problems are made.
  */
-export function handOnTo(peer: Peer, options: HandOnOptions): HandOn {
+export function handOnTo(peer: Peer, options: HandOnOptions): ForwardToPeer {
   const { count, clock } = options.limits
   return async (name, request, query, grant) => {
     if (name === 'list' || !canHandOn(query, grant)) return null
@@ -103,7 +103,7 @@ function known(request: Request, { given }: Query): URLSearchParams {
   return new URLSearchParams([...searchOf(request.url)].filter(([name]) => names.has(name)))
 }
 
-function isUsable({ status, headers }: Response, name: Parameters<HandOn>[0]): boolean {
+function isUsable({ status, headers }: Response, name: Parameters<ForwardToPeer>[0]): boolean {
   if (status === 304) return true
   if (status !== 200 && status !== 206) return false
   if (/\bunknown-parameter\b/.test(headers.get('X-Nodestate-Note') ?? '')) return false

@@ -48,7 +48,7 @@ const BEYOND = 64 * 1024
  * One log of a timeline that is read where it is: its own node searches it and places its records, and what arrives is
  * what a `Lane` here would have found, with the same places. Where the node cannot do that, the rest is read here.
  */
-export class FarLane implements MergeLane {
+export class RemoteLane implements MergeLane {
   readonly source: Source
   readonly notes = new Set<Note>()
   next = 0
