@@ -125,6 +125,7 @@ describe('following several logs', () => {
     store.put('e.log', '')
     const id = await comeBack(await comeBack(first, 'once'), 'twice')
     store.put('e.log.1', line(8, 'e8'))
+    store.put('e.log', '')
     const last = await follow('file=*.log&lines=1', { ...EVENTS, 'Last-Event-ID': id })
     append('a.log', line(9, 'a9'))
     expect(await last.until(': a9')).toContain(': e8')
