@@ -1,15 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-
-const NODE = {
-  hostIp: '192.0.2.4',
-  hostName: 'db-4',
-  grpcPort: 2891,
-  httpPort: 3000,
-  version: '0.4.1',
-  onlineTime: 1767323045000,
-}
+import { NODE } from '../support/node.ts'
 
 const CONFIG = `# The broker of a cluster.
 [coordinator]

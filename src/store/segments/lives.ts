@@ -30,8 +30,8 @@ const KEYS_PER_PAGE = 1000
 /** How many keys of a log are listed at most, to know the segments of all its lives: 80 GB of text. */
 const MOST_KEYS = 10_000
 /** How many lives have their segments cached, and how many segments of each. */
-const REMEMBERED_LIVES = 2000
-const REMEMBERED_SEGMENTS = 20_000
+const REMEMBERED_LIVES = 1000
+const REMEMBERED_SEGMENTS = 4000
 
 /** The contents of `segments/` and `ends/`, and where each byte is. */
 export class Lives {

@@ -3,15 +3,8 @@ import { MASK } from '../../../src/core/mask/redact.ts'
 import { openHome } from '../../../src/core/node/home.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { createApp } from '../../support/app.ts'
+import { NODE } from '../../support/node.ts'
 
-const NODE = {
-  hostIp: '192.0.2.4',
-  hostName: 'db-4',
-  grpcPort: 2891,
-  httpPort: 3000,
-  version: '0.4.1',
-  onlineTime: 1767323045000,
-}
 const CONFIG = '# broker\n[http]\nport = 3000\npassword = "hunter2"\n'
 
 function ask(files: Record<string, string>, path = '/api/v1/config') {

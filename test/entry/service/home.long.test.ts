@@ -3,16 +3,9 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { MASK } from '../../../src/core/mask/redact.ts'
 import { cleanUp, launch, serve, temporaryDirectory } from '../../program.ts'
+import { NODE } from '../../support/node.ts'
 import { type S3Server, startS3Server } from '../../support/s3-server.ts'
 
-const NODE = {
-  hostIp: '192.0.2.4',
-  hostName: 'db-4',
-  grpcPort: 2891,
-  httpPort: 3000,
-  version: '0.4.1',
-  onlineTime: 1767323045000,
-}
 const CONFIG = '[http]\npassword = "hunter2"\n'
 const LINE = '2026-01-02 03:04:05.678\tINFO\ta/b.go:1\t[Broker]: started\n'
 
